@@ -1,4 +1,4 @@
-//! Something that is asked and answers on a clock, whatever runs it and however it is reached.
+//! The request/answer interface of a running bot, independent of how it was started and how it is reached.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -8,57 +8,57 @@ use agon_core::{AnswerTimes, Fault, FaultReport};
 /// Why there is no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AnswerError {
-    /// Not within the limit.
+    /// No answer within the limit.
     Late,
-    /// It ended; how, in words.
+    /// The bot ended. The text says how.
     Ended(String),
-    /// A line longer than [`crate::process::LONGEST_LINE`], and how it begins.
+    /// A line longer than [`crate::process::MAX_LINE_BYTES`]. The text is its beginning.
     TooLong(String),
-    /// It wrote this before it was asked.
+    /// The bot wrote this text before it was asked.
     Unasked(String),
 }
 
-/// A bot's program while it runs. Dropped, it is ended with all it has started.
+/// A running bot. Dropping it ends the bot and everything the bot has started.
 pub trait BotConnection: Debug + Send {
-    /// The number of its process.
+    /// The process id.
     fn id(&self) -> u32;
 
-    /// Whether turns in a game's own short form are understood.
+    /// Whether the bot understands turns in a game's packed form.
     fn reads_packed(&self) -> bool {
         false
     }
 
-    /// Whether [`Self::wait`] tells by itself what was written before the question, so that nobody needs to look first.
+    /// Whether [`Self::wait`] reports output from before the request, so that the caller need not check first.
     fn tells_strays(&self) -> bool {
         false
     }
 
-    /// What it has written without being asked.
+    /// Output that the bot wrote without being asked.
     fn unsolicited_output(&mut self) -> Option<String>;
 
-    /// Sends text and expects so many lines. The clock starts; nothing blocks.
+    /// Sends text, expects this number of lines and starts the clock. Does not block.
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration);
 
-    /// The next question begins a game.
+    /// Marks the next request as the start of a game.
     fn mark_game_start(&mut self) {}
 
-    /// Waits for the expected lines, no longer than the limit (without the time it waited for a processor). Returns what
-    /// they took; the lines are fetched with [`Self::line`].
+    /// Waits for the expected lines until the limit. Time spent waiting for a processor does not count. Returns the times;
+    /// [`Self::line`] returns the lines.
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>);
 
-    /// The next line of those that have arrived. Without one, the program has ended.
+    /// The next line that has arrived. If there is none, the bot has ended.
     fn line(&mut self) -> Result<Vec<u8>, AnswerError>;
 
-    /// The end of what it printed.
+    /// The end of the bot's stderr.
     fn log(&mut self) -> String;
 
-    /// What it printed since this was last asked.
+    /// The bot's stderr since the last call.
     fn printed(&mut self) -> String;
 
-    /// Sends a last text and lets it end by itself for so long. Then it is killed.
+    /// Sends a last text, gives the bot this time to end by itself, then kills it.
     fn shut_down(self: Box<Self>, text: &[u8], time: Duration);
 
-    /// A report of a fault, with the end of the log.
+    /// A fault report with the end of the bot's stderr.
     fn report(&mut self, fault: Fault, says: &str) -> FaultReport {
         FaultReport { fault, message: says.to_owned(), stderr: self.log() }
     }

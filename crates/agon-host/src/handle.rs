@@ -1,4 +1,4 @@
-//! A hold on a running program: its pipes, its end, and how to stop it. Whatever started it, behind a sandbox or not.
+//! A handle on a running program, sandboxed or not: its pipes, its exit, and how to stop it.
 
 use std::fmt::Debug;
 use std::io;
@@ -11,38 +11,38 @@ use rustix::process::{
 
 use crate::sandbox::{BotExit, SandboxedProcess};
 
-/// Our ends of a program's standard streams.
+/// The engine's ends of a program's standard streams.
 #[derive(Debug, Default)]
 pub struct Pipes {
-    /// What we write.
+    /// Write end of the program's stdin.
     pub stdin: Option<OwnedFd>,
-    /// What we read.
+    /// Read end of the program's stdout.
     pub stdout: Option<OwnedFd>,
-    /// Its log.
+    /// Read end of the program's stderr.
     pub stderr: Option<OwnedFd>,
 }
 
-/// A running program. Dropped, it is ended.
+/// A running program. Dropping it ends the program.
 pub trait ProcessHandle: Debug + Send {
-    /// The number of the process whose time is measured.
+    /// The id of the process whose time is measured.
     fn id(&self) -> u32;
 
-    /// Its pipes, once.
+    /// The pipes; the first call takes them.
     fn take_pipes(&mut self) -> Pipes;
 
-    /// Becomes readable when it ends.
+    /// A descriptor that becomes readable when the program ends.
     fn exit(&self) -> BorrowedFd<'_>;
 
-    /// Holds it and all it has started still.
+    /// Stops the program and everything it has started (SIGSTOP).
     fn pause(&self);
 
-    /// Lets them go on.
+    /// Continues them (SIGCONT).
     fn resume(&self);
 
-    /// How it ended by itself, in words, if it has.
+    /// Describes how the program ended, if it ended by itself.
     fn ended(&mut self) -> Option<String>;
 
-    /// Ends it and all it has started, and waits until it is gone.
+    /// Kills the program and everything it has started, and waits until they are gone.
     fn kill(&mut self);
 }
 
@@ -63,7 +63,7 @@ impl ProcessHandle for SandboxedProcess {
         self.as_fd()
     }
 
-    /// That nobody is left is no trouble.
+    /// An error means that no process is left, which is fine.
     fn pause(&self) {
         let _ = Self::pause(self);
     }
@@ -81,17 +81,17 @@ impl ProcessHandle for SandboxedProcess {
     }
 }
 
-/// A program without a sandbox: a child, the leader of a process group of its own.
+/// A program without a sandbox: a child that leads its own process group.
 #[derive(Debug)]
 pub struct UnsandboxedProcess {
     child: Child,
     exit: OwnedFd,
-    /// `None` once the child was waited for: then the number may be somebody else's.
+    /// `None` after the child was reaped: the kernel may then reuse the number.
     group: Option<Pid>,
 }
 
 impl UnsandboxedProcess {
-    /// Takes a child that was started as the leader of a process group, with pipes.
+    /// Wraps a child that was started with pipes, as the leader of a process group.
     pub fn new(mut child: Child) -> io::Result<Self> {
         let opened = match i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
             Some(group) => pidfd_open(group, PidfdFlags::empty()).map(|exit| (group, exit)),
@@ -107,7 +107,7 @@ impl UnsandboxedProcess {
         }
     }
 
-    /// That nobody is left is no trouble.
+    /// An error means that no process is left, which is fine.
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
@@ -142,7 +142,7 @@ impl ProcessHandle for UnsandboxedProcess {
 
     fn ended(&mut self) -> Option<String> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        // It still is there to be waited for, so that its number stays its own until its group is ended.
+        // The child is not reaped yet, so its number stays valid until its group is killed.
         let has_ended =
             self.group.is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_))));
         if has_ended {

@@ -1,5 +1,5 @@
-//! A Python bot that is asked line by line and without a clock, by whoever wants to look inside it: a debugger in the
-//! author's terminal, a profiler behind the sandbox. What it is told is what [`crate::lines`] tells it.
+//! A Python bot that is asked line by line and without a clock: by a debugger in the author's terminal or by a profiler in the
+//! sandbox. It gets the same messages as from [`crate::json_lines_player`].
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -17,14 +17,14 @@ use crate::message::{self, Hello, Limits, Message, PROTOCOL, SimpleMessage};
 use crate::process::{AnswerError, BotConnection as _, LineProcess, shown, shown_words};
 use crate::program::Program;
 
-/// So long is waited for an answer. Nobody is in a hurry here, but nothing waits for ever.
+/// Maximum wait for an answer. Generous, because a person may be at the debugger.
 const REPLY_TIMEOUT: Duration = Duration::from_hours(1);
 
-/// So many lines of its log are shown when it ends.
+/// Maximum number of stderr lines shown when the bot ends.
 const LAST_WORDS: usize = 3;
 
-/// The same bot, played by another module of the package: `agon_bot.debugging` for `agon_bot`. `None` for a program that
-/// is not a Python bot.
+/// The same bot, run by another module of the package: `agon_bot.debugging` instead of `agon_bot`. `None` if the program is not
+/// a Python bot.
 pub fn through(program: &Program, module: &str) -> Option<Program> {
     let mut other = program.clone();
     let at = other.words.windows(2).position(|words| words == ["-m", "agon_bot"])?;
@@ -32,7 +32,7 @@ pub fn through(program: &Program, module: &str) -> Option<Program> {
     Some(other)
 }
 
-/// The first line a bot is told.
+/// The first line that a bot receives.
 pub fn hello<G: Game>(told: &HelloInfo, seed: u64) -> String {
     let (info, conditions) = (G::info(), PlayerOptions::of::<G>());
     let (clock, clock_ms) = message::clock(&told.clock);
@@ -56,18 +56,18 @@ pub fn hello<G: Game>(told: &HelloInfo, seed: u64) -> String {
     String::from_utf8(line).unwrap_or_default()
 }
 
-/// What came back for a turn.
+/// Reply to a turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum InteractiveReply {
-    /// An answer as text, still to be judged.
+    /// The answer as text, not checked yet.
     Answer(String),
-    /// The bot failed, in its own words.
+    /// The bot failed, with its error message.
     Fault(Fault, String),
-    /// Whoever sat at the debugger ended it.
+    /// The user quit the debugger.
     Quit,
 }
 
-/// A conversation with a bot: one line there, one line back.
+/// A conversation with a bot: one line for each request, one line for each reply.
 pub struct InteractiveBot {
     with: With,
     last_id: u64,
@@ -79,12 +79,12 @@ enum With {
 }
 
 impl InteractiveBot {
-    /// Starts a bot in this terminal: its standard streams are ours, and so is what it may do.
+    /// Starts a bot in this terminal. It shares our standard streams and our permissions.
     pub fn in_terminal(program: &Program, seed: u64) -> io::Result<Self> {
         Ok(Self { with: With::Terminal(InTerminal::start(program, seed)?), last_id: 0 })
     }
 
-    /// Starts a bot where its program says: behind the sandbox, if it is to be guarded.
+    /// Starts a bot as its program asks: sandboxed, if the program is marked so.
     pub fn apart(program: &Program, environment: &[(&str, String)]) -> io::Result<Self> {
         Ok(Self { with: With::Sandbox(LineProcess::start(program, environment, false)?), last_id: 0 })
     }
@@ -99,19 +99,19 @@ impl InteractiveBot {
         }
     }
 
-    /// A game begins.
+    /// Announces a new game.
     pub fn start(&mut self, number: u32, seed: u64) -> Result<(), String> {
         let id = self.id();
         self.send(&SimpleMessage::Start { id, number, seed: seed.to_string() }).map(drop)
     }
 
-    /// The game is over.
+    /// Announces the end of the game.
     pub fn end(&mut self) -> Result<(), String> {
         let id = self.id();
         self.send(&SimpleMessage::End { id }).map(drop)
     }
 
-    /// Asks for an answer. `observation` is JSON as it stands in the protocol.
+    /// Asks for an answer. `observation` is JSON as the protocol defines it.
     pub fn turn(
         &mut self,
         request: &str,
@@ -136,7 +136,7 @@ impl InteractiveBot {
         })
     }
 
-    /// Says something that is no part of the protocol, to a module that knows it.
+    /// Sends a message that is not part of the protocol, to a module that understands it.
     pub fn say(&mut self, kind: &str) -> Result<Json, String> {
         let id = self.id();
         let reply = self.exchange(format!("{{\"type\":\"{kind}\",\"id\":{id}}}\n").as_bytes())?;
@@ -176,7 +176,7 @@ impl InteractiveBot {
     }
 }
 
-/// A bot whose standard streams are this terminal's; the protocol runs on two pipes of its own.
+/// A bot that uses this terminal's standard streams; the protocol runs on two extra pipes.
 struct InTerminal {
     child: Child,
     to: Option<File>,
@@ -204,7 +204,7 @@ impl InTerminal {
 
     fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
         let mut reply = Vec::new();
-        // That it reads no more shows in its answer.
+        // If the bot no longer reads, its missing answer shows that.
         let _ = self.to.as_mut().map(|to| to.write_all(line));
         match self.from.read_until(b'\n', &mut reply) {
             Ok(count) if count > 0 => Ok(reply),
@@ -214,14 +214,14 @@ impl InTerminal {
 }
 
 impl Drop for InTerminal {
-    /// It ends when nothing more comes.
+    /// Closing the pipe ends the bot.
     fn drop(&mut self) {
         self.to = None;
         let _ = self.child.wait();
     }
 }
 
-/// A pipe: what is read from, what is written to.
+/// A pipe: the read end and the write end.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(pipe_with(PipeFlags::CLOEXEC)?)
 }

@@ -1,4 +1,4 @@
-//! A program as a player, by the JSON-lines protocol of `docs/protocol.md`.
+//! A program as a player, through the JSON-lines protocol of `docs/protocol.md`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use crate::process::{shown, shown_words};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
 
-/// What a bot is told about the game it is going to play.
+/// Facts about the game that a bot receives in `hello`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HelloInfo {
-    /// Where it sits.
+    /// The bot's seat.
     pub seat: Seat,
-    /// How many sit there.
+    /// The number of seats.
     pub seats: usize,
-    /// Everybody's name in seat order, in games that show names.
+    /// The names of all entrants in seat order, in games that show names.
     pub names: Option<Vec<String>>,
-    /// The settings that are no secret.
+    /// The settings that are not secret.
     pub settings: Map<String, Json>,
-    /// The clock.
+    /// The clock of the game.
     pub clock: ClockRule,
 }
 
 impl HelloInfo {
-    /// What the bot at this seat is told. Settings that are drawn when nobody sets them are left out, set or not: they
-    /// are what a bot has to find out.
+    /// The facts for the bot at this seat. Settings that are drawn at random by default are always left out: the bot has to
+    /// find them out.
     pub fn new<G: Game>(game: &G, settings: &Settings, seat: Seat, names: &[String]) -> Self {
         let info = G::info();
         let drawn = |name: &str| {
@@ -49,31 +49,31 @@ impl HelloInfo {
     }
 }
 
-/// Under which conditions a program plays.
+/// Time limits and modes of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "independent conditions, each said by name")]
+#[allow(clippy::struct_excessive_bools, reason = "independent options, each with its own name")]
 pub struct PlayerOptions {
-    /// How long it may take from its start until it has answered `hello` and the first `start`.
+    /// Maximum time from the start of the process until it has answered `hello` and the first `start`.
     pub start: Duration,
-    /// How long it may take to answer `end` and each further `start`.
+    /// Maximum time to answer `end` and each further `start`.
     pub end: Duration,
-    /// How long it may live on after `bye`.
+    /// Maximum time the process may live after `bye`.
     pub bye: Duration,
-    /// Whether its start counts as part of its first answer.
+    /// Whether the start of the process is charged to its first answer.
     pub start_is_charged: bool,
-    /// Whether it is held still whenever it is not asked.
+    /// Whether the process is stopped (SIGSTOP) between requests.
     pub hold: bool,
-    /// Whether every answer is given by a process of its own, so that nothing is kept from one to the next.
+    /// Whether a new process gives each answer, so that nothing is kept between calls.
     pub stateless: bool,
-    /// Whether one that was stopped is started again for the next request: a bot that keeps nothing has lost nothing.
+    /// Whether a bot that was killed is started again for the next request. A stateless bot has lost nothing.
     pub restarts: bool,
 }
 
 impl PlayerOptions {
-    /// The usual ones for a game.
+    /// The default options for a game.
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
-        // Only who plays on after a game has something to learn from it.
+        // Only a bot that plays several games with one process can learn after a game.
         let [end, bye] = match lifetime {
             BotLifetime::Match => [10, 60],
             BotLifetime::Game | BotLifetime::Call => [1, 1],
@@ -98,16 +98,16 @@ pub struct JsonLinesPlayer<G: Game> {
     life: ProcessState,
     seed: u64,
     games: u32,
-    /// Whether it was told that this game begins.
+    /// Whether the bot was told that this game starts.
     begun: bool,
     calls: u32,
     last_id: u64,
-    /// What it still has to answer before its turn: the ids of `hello`, `start`, `end`.
+    /// Ids of `hello`, `start` and `end` that the bot must answer before its turn.
     owed: VecDeque<u64>,
-    /// It was not ready in time and catches up on the clock of its turn.
+    /// The bot was not ready in time and catches up on the clock of its turn.
     behind: bool,
     asked: PendingRequest,
-    /// What a process printed that is no longer there.
+    /// Output of processes that have ended.
     printed: String,
     text: Vec<u8>,
     game: std::marker::PhantomData<fn(G)>,
@@ -116,7 +116,7 @@ pub struct JsonLinesPlayer<G: Game> {
 enum ProcessState {
     NotStarted,
     Running(RunningBot),
-    /// Not running any more. `for_good`: it never came up, and is not tried again.
+    /// Not running any more. `for_good`: the bot never became ready and is not started again.
     Gone {
         why: Fault,
         for_good: bool,
@@ -126,12 +126,12 @@ enum ProcessState {
 enum PendingRequest {
     Nothing,
     Turn(u64),
-    /// Something is wrong already.
+    /// A fault that happened before the request was sent.
     Fault(Box<FaultReport>),
 }
 
 impl<G: Game> JsonLinesPlayer<G> {
-    /// A player that starts this program when its first game begins.
+    /// A player that starts this program when its first game starts.
     pub fn new(program: Program, told: HelloInfo, conditions: PlayerOptions) -> Self {
         Self {
             program,
@@ -152,7 +152,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         }
     }
 
-    /// The number of its process, while there is one.
+    /// The process id, while a process runs.
     pub fn process_id(&self) -> Option<u32> {
         match &self.life {
             ProcessState::Running(process) => Some(process.id()),
@@ -165,7 +165,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         self.last_id
     }
 
-    /// Starts the program if it is not running, and tells it that a game begins. Does not wait.
+    /// Starts the program if it is not running, and announces the game. Does not wait.
     fn start(&mut self) -> Result<(), Box<FaultReport>> {
         let seed = series_seed(self.seed, self.calls);
         self.begun = true;
@@ -200,7 +200,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         Ok(())
     }
 
-    /// Starts it; trouble is the answer to the next request.
+    /// Like [`Self::start`]; an error becomes the reply to the next request.
     fn start_or_note(&mut self) {
         if let Err(report) = self.start() {
             self.asked = PendingRequest::Fault(report);
@@ -236,7 +236,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         SimpleMessage::Hello(hello).write(&mut self.text);
     }
 
-    /// Waits until it has answered everything but turns. Says whether it has; what is wrong otherwise.
+    /// Waits until the bot has answered everything except turns. The error is the fault to report.
     fn settle(&mut self) -> Result<(), Box<FaultReport>> {
         let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
         if self.owed.is_empty() || self.behind {
@@ -257,7 +257,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         }
     }
 
-    /// Reads the answers to everything but turns.
+    /// Reads the answers to all messages except turns.
     fn read_owed(&mut self, starting: bool) -> Result<(), Box<FaultReport>> {
         while let Some(wanted) = self.owed.pop_front() {
             let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
@@ -295,7 +295,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         }
     }
 
-    /// Kills the process and says why.
+    /// Kills the process and returns the fault report.
     fn stop(&mut self, why: Fault, says: impl Into<String>, for_good: bool) -> FaultReport {
         let says = says.into();
         match std::mem::replace(&mut self.life, ProcessState::Gone { why, for_good }) {
@@ -304,7 +304,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         }
     }
 
-    /// Everything up to the request itself: a process that runs and is in step.
+    /// Makes sure that a process runs and has answered all earlier messages.
     fn get_ready(&mut self) -> Result<(), Box<FaultReport>> {
         if self.conditions.restarts
             && let ProcessState::Gone { for_good: false, .. } = self.life
@@ -331,7 +331,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         Ok(())
     }
 
-    /// Fetches the answer to a turn.
+    /// Reads the answer to a turn.
     fn fetch(&mut self, id: u64) -> Response<G::Answer> {
         let ProcessState::Running(process) = &mut self.life else {
             return fault(crash("not running").into());
@@ -352,8 +352,8 @@ impl<G: Game> JsonLinesPlayer<G> {
             Ok(line) => line,
             Err(trouble) => return Err(self.stop_for(trouble, false).into()),
         };
-        // A line that cannot be read is taken for the answer it should have been: the bot is still in step. One with
-        // another id is not.
+        // An unreadable line counts as the expected answer, because the bot is still in step. A line with another id means that it
+        // is not.
         let answered = match message::read(&line) {
             Ok(BotMessage { ended: Some(how), .. }) => {
                 return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
@@ -386,14 +386,14 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
             self.life = ProcessState::NotStarted;
         }
         self.asked = PendingRequest::Nothing;
-        // A start that counts begins with the first request.
+        // If the start is charged, the process starts with the first request.
         if !self.conditions.start_is_charged && !matches!(self.life, ProcessState::Gone { .. }) {
             self.start_or_note();
         }
     }
 
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
-        // What was wrong when the game began is the answer to its first request.
+        // A fault at the start of the game is the reply to the first request.
         if matches!(self.asked, PendingRequest::Fault(_)) {
             return;
         }
@@ -429,7 +429,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
             if let ProcessState::Running(process) = &mut self.life {
                 self.printed += &process.printed();
             }
-            // Killed now, and a new one is on its way for the next call.
+            // Dropping the old process kills it; a new one starts for the next call.
             self.life = ProcessState::NotStarted;
             self.start_or_note();
         }
@@ -461,7 +461,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         let id = self.id();
         let ProcessState::Running(process) = &mut self.life else { return };
         if process.unsolicited_output().is_some() || !self.owed.is_empty() {
-            // Out of step at the very end: no game is lost by it, the next one begins with a new process.
+            // Out of step at the end of the game: no game is lost, and the next one starts with a new process.
             self.life = ProcessState::NotStarted;
             return;
         }
@@ -488,7 +488,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
 }
 
 impl<G: Game> Drop for JsonLinesPlayer<G> {
-    /// A bot that can play on elsewhere is not ended with the game.
+    /// A bot that can play another game goes back to the pool instead of being ended.
     fn drop(&mut self) {
         let in_step = self.owed.is_empty() && !self.behind && matches!(self.asked, PendingRequest::Nothing);
         if in_step

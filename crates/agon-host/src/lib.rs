@@ -1,17 +1,17 @@
-//! A running bot: any process, behind a sandbox, on a fair clock. Knows no game's rules.
+//! Runs bots: any program, in a sandbox, on a fair clock. Knows no game's rules.
 //!
-//! - [`program`]: what is to be run, and the one place where it is started
-//! - [`handle`]: a hold on a running program, whatever started it
-//! - [`process`]: a running program that is asked and answers, held still in between
-//! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
-//! - [`talk`]: what is asked and answers, however it is reached
-//! - [`warm`]: Python bots forked from a warm parent
+//! - [`program`]: the program of a bot, and the only place that starts one
+//! - [`handle`]: a handle on a running program
+//! - [`process`]: a running program that answers lines, stopped between requests
+//! - [`timing`]: the cost of an answer: wall time, CPU time, time waiting for a processor
+//! - [`connection`]: the request/answer interface of a running bot
+//! - [`zygote`]: Python bots forked from a zygote
 //! - [`pinning`]: one game for each core
-//! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
-//! - [`text`]: a program as a player by a game's own lines of text
-//! - [`intake`]: would a bot be accepted, and what is it exactly
-//! - [`dialogue`]: a Python bot asked by a debugger or a profiler
-//! - [`sandbox`]: what a bot may not do
+//! - [`json_lines_player`]: a program as a player through the JSON-lines protocol (`docs/protocol.md`)
+//! - [`text_player`]: a program as a player through a game's own text protocol
+//! - [`bot_source`]: checks before a bot's first game, and the hash of its files
+//! - [`interactive`]: a Python bot asked by a debugger or a profiler
+//! - [`sandbox`]: restrictions on a bot
 
 pub mod bot_source;
 pub mod connection;

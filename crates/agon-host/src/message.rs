@@ -4,29 +4,29 @@ use agon_core::{ClockRule, Fault, Game};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// Raised when a bot that follows the document would no longer understand.
+/// Protocol version. Raise it when a bot that follows the document would no longer understand the engine.
 pub const PROTOCOL: u32 = 1;
 
-/// What the engine writes.
+/// A message from the engine.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message<'m, O> {
-    /// First of all.
+    /// The first message.
     Hello(Hello<'m>),
-    /// A game begins.
+    /// A game starts.
     Start { id: u64, number: u32, seed: String },
-    /// An answer is wanted.
+    /// Asks for an answer.
     Turn { id: u64, request: &'m str, limit_ms: u64, observation: O },
-    /// The game is over.
+    /// The game has ended.
     End { id: u64 },
-    /// Nothing more will come.
+    /// The last message.
     Bye,
 }
 
 /// A message without an observation.
 pub type SimpleMessage<'m> = Message<'m, ()>;
 
-/// Everything a bot is told once.
+/// Content of the `hello` message.
 #[derive(Serialize)]
 pub struct Hello<'m> {
     pub id: u64,
@@ -43,7 +43,7 @@ pub struct Hello<'m> {
     pub limits: Limits,
 }
 
-/// How long things may take.
+/// Time limits in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Limits {
     pub clock: &'static str,
@@ -64,31 +64,31 @@ pub fn clock(rule: &ClockRule) -> (&'static str, u64) {
 }
 
 impl<O: Serialize> Message<'_, O> {
-    /// As a line.
+    /// Appends the message as one line.
     pub fn write(&self, out: &mut Vec<u8>) {
-        // Writing into memory does not fail, and no observation has a key that is not a string.
+        // Writing to memory cannot fail, and every observation has string keys.
         if serde_json::to_writer(&mut *out, self).is_ok() {
             out.push(b'\n');
         }
     }
 }
 
-/// What a bot writes. Everything else in the line is ignored.
+/// A message from a bot. Unknown fields are ignored.
 #[derive(Deserialize)]
 pub struct BotMessage {
     pub id: u64,
     #[serde(default)]
     pub answer: Option<Json>,
-    /// Instead of an answer: what went wrong, told by a host of bots (such as the Python one) about the bot in it.
+    /// Reported by a bot host (such as the Python one) instead of an answer: the fault of its bot.
     #[serde(default)]
     pub fault: Option<Fault>,
-    /// With a fault: the bot's own words.
+    /// The bot's error message, together with a fault.
     #[serde(default)]
     pub says: Option<String>,
-    /// Instead of being ready: why the bot cannot be loaded.
+    /// Sent instead of a plain reply to `hello`: why the bot cannot be loaded.
     #[serde(default)]
     pub error: Option<LoadFailure>,
-    /// Instead of all that: the process that was to answer has ended; how, in words. Told by a host of bots.
+    /// Reported by a bot host: the process that should answer has ended. The text says how.
     #[serde(default)]
     pub ended: Option<String>,
 }
@@ -117,12 +117,12 @@ impl std::fmt::Display for LoadFailure {
     }
 }
 
-/// Begins a turn in a game's own short form (`agon_bot/packets.py`).
+/// First byte of a turn in a game's packed form (`agon_bot/packets.py`).
 const TURN: u8 = 1;
-/// Begins an answer to one.
+/// First byte of an answer to a packed turn.
 const PACKED_ANSWER: u8 = b'=';
 
-/// Writes a turn in the game's own short form; false if it has none.
+/// Writes a turn in the game's packed form. Returns false if the game has none.
 pub fn pack_turn<G: Game>(
     id: u64,
     limit_ms: u64,
@@ -136,7 +136,7 @@ pub fn pack_turn<G: Game>(
     G::pack_observation(seen, first, out)
 }
 
-/// The id and the text of an answer in short form.
+/// The id and the text of a packed answer.
 fn unpack(line: &[u8]) -> Option<BotMessage> {
     let (head, text) = line.split_at_checked(5)?;
     let id = u32::from_le_bytes(head.get(1..)?.try_into().ok()?);
@@ -151,7 +151,7 @@ fn unpack(line: &[u8]) -> Option<BotMessage> {
     })
 }
 
-/// Reads a bot's line. The error says what is wrong with it.
+/// Parses a bot's line. The error says what is wrong with it.
 pub fn read(line: &[u8]) -> Result<BotMessage, String> {
     if line.first() == Some(&PACKED_ANSWER) {
         return unpack(line).ok_or_else(|| "not an answer".to_owned());
@@ -166,7 +166,7 @@ pub fn read(line: &[u8]) -> Result<BotMessage, String> {
     })
 }
 
-/// An answer in the text form that games read: a string as it is, a number by its digits, a list as JSON.
+/// An answer in the text form that games parse: a string as it is, a number as digits, a list as JSON.
 pub fn text_of(answer: Option<Json>) -> Result<String, String> {
     match answer {
         Some(Json::String(text)) => Ok(text),
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_id_and_answer_are_read() {
+    fn read_ignores_all_fields_but_id_and_answer() {
         let read = |line: &str| read(line.as_bytes()).map(|a| (a.id, text_of(a.answer)));
         assert_eq!(read(r#"{"id":7,"answer":"Q 17"}"#), Ok((7, Ok("Q 17".to_owned()))));
         assert_eq!(read("  {\"answer\": 4, \"x\": [{}], \"id\": 7}\r"), Ok((7, Ok("4".to_owned()))));

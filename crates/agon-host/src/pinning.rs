@@ -1,5 +1,5 @@
-//! One game for each core: its thread and its bots stay there. That keeps a question to a bot from waking another core,
-//! which costs more than the answer, and makes time the same for all.
+//! Pins a game's thread and its bots to one core. Waking a bot on another core costs more than its answer, and on one core the
+//! times of all bots are comparable.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ thread_local! {
     static CORE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The cores this program may use.
+/// The cores that this program may use.
 pub fn cores() -> Vec<usize> {
     sched_getaffinity(None).map_or_else(
         |_| Vec::new(),
@@ -17,7 +17,7 @@ pub fn cores() -> Vec<usize> {
     )
 }
 
-/// Keeps this thread, and what it starts from now on, on a core. Says whether that worked.
+/// Pins this thread, and every process it starts from now on, to a core. Returns whether that worked.
 pub fn pin(core: usize) -> bool {
     let mut set = CpuSet::new();
     set.set(core);
@@ -26,7 +26,7 @@ pub fn pin(core: usize) -> bool {
     pinned
 }
 
-/// The core this thread was pinned to.
+/// The core that this thread was pinned to.
 pub fn core() -> Option<usize> {
     CORE.get()
 }

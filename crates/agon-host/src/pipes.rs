@@ -1,4 +1,4 @@
-//! The three pipes of a running program: what it still has to be sent, what it has written, the end of its log.
+//! The three pipes of a running program: unsent input, received output, and the end of its stderr.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -11,15 +11,15 @@ use crate::handle::{Pipes, ProcessHandle};
 use crate::stderr_pipe::{StderrPipe, read_into};
 use crate::timing::{CpuMeter, UsageSample, own_wait, since_asked};
 
-/// The longest line a bot may write.
+/// Maximum length of a line that a bot writes.
 pub const LONGEST_LINE: usize = 64 * 1024;
-/// So much is read ahead. More than the longest lines that are ever wanted at once, so that either they or one
-/// that is too long are in it.
+/// Maximum number of bytes read ahead. It exceeds all lines that are expected at once, so the buffer holds either those lines
+/// or one that is too long.
 const READ_AHEAD: usize = 4 * (LONGEST_LINE + 1);
-/// Wanted is the program's end, whatever it writes.
+/// Value of `wanted` when the program's exit is expected, whatever it writes.
 const ITS_END: usize = usize::MAX;
 
-/// The pipes of one program. Nothing here blocks.
+/// The pipes of one program. No method blocks.
 #[derive(Debug)]
 pub struct BotPipes {
     handle: Box<dyn ProcessHandle>,
@@ -30,29 +30,29 @@ pub struct BotPipes {
     unsent: Vec<u8>,
     sent: usize,
     lines: Lines,
-    /// Whether it is held still as soon as it has written what was wanted.
+    /// Whether the program is stopped as soon as it has written the expected lines.
     hold: bool,
     held: bool,
     wanted: usize,
     asked: UsageSample,
-    /// When the question was on its way at the earliest.
+    /// The earliest time at which the request may have been sent.
     asked_first: Instant,
     empty_at: Instant,
-    /// How long this thread had waited for a processor by then.
+    /// This thread's wait for a processor up to that time.
     empty_wait: Duration,
     arrived: Option<UsageSample>,
 }
 
-/// What a wire waits for in a call of `poll`.
+/// A descriptor of [`BotPipes`] in a call of `poll`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PollSource {
-    /// Room for what is still to be sent.
+    /// stdin, ready for more input.
     In,
-    /// What the bot writes.
+    /// stdout.
     Out,
-    /// Its log.
+    /// stderr.
     Log,
-    /// Its end.
+    /// The exit of the program.
     Exit,
 }
 
@@ -83,7 +83,7 @@ impl BotPipes {
         })
     }
 
-    /// Sends text and wants so many lines more from now on. Starts the clock.
+    /// Sends text, expects this number of further lines and starts the clock.
     pub fn ask(&mut self, text: &[u8], lines: usize) {
         let waited = own_wait();
         self.asked = self.meter.mark();
@@ -93,14 +93,14 @@ impl BotPipes {
         self.unsent.extend_from_slice(text);
         self.send();
         self.resume();
-        // While we ourselves waited for a processor, it had not been asked.
+        // The bot is not charged while this thread itself waits for a processor before it sends.
         self.empty_wait = own_wait();
         self.asked.at += self.empty_wait.saturating_sub(waited);
         self.empty_at = self.asked.at;
         self.settle(Duration::MAX);
     }
 
-    /// Sends a last text; wanted is the end.
+    /// Sends a last text and expects the program to end.
     pub fn ask_to_end(&mut self, text: &[u8]) {
         self.hold = false;
         self.ask(text, ITS_END);
@@ -111,22 +111,22 @@ impl BotPipes {
         self.asked
     }
 
-    /// When all that was wanted had arrived, or the program had ended.
+    /// When everything expected had arrived, or the program had ended.
     pub fn arrived(&self) -> Option<UsageSample> {
         self.arrived
     }
 
-    /// What passed from the question to a moment.
+    /// The times from the request until a sample.
     pub fn times(&self, until: UsageSample) -> AnswerTimes {
         since_asked(self.asked, self.asked_first, until, self.meter.has_children())
     }
 
-    /// Whether the program waits for a processor, or has one, just now.
+    /// Whether the program runs or waits for a processor now.
     pub fn stands_ready(&self) -> bool {
         self.meter.is_runnable() && !self.meter.has_children()
     }
 
-    /// Now, and what the program has used.
+    /// The current time and the program's usage.
     pub fn mark(&self) -> UsageSample {
         self.meter.mark()
     }
@@ -136,40 +136,40 @@ impl BotPipes {
         self.lines.take()
     }
 
-    /// Whether something was written that nobody asked for.
+    /// Output that was not asked for, if there is any.
     pub fn stray(&mut self) -> Option<Vec<u8>> {
         self.read_out();
         if self.lines.bytes.is_empty() { None } else { Some(self.lines.take_all()) }
     }
 
-    /// Whether a line is longer than allowed, and how it begins.
+    /// The beginning of a line that is longer than allowed, if there is one.
     pub fn too_long(&self) -> Option<&[u8]> {
         self.lines.too_long()
     }
 
-    /// What was written after the last whole line.
+    /// The output after the last complete line.
     pub fn unfinished(&self) -> &[u8] {
         &self.lines.bytes
     }
 
-    /// The end of the log, safe to show.
+    /// The end of stderr, sanitised.
     pub fn log(&mut self) -> String {
         self.log.tail()
     }
 
-    /// What came into the log since this was last asked, safe to show.
+    /// The stderr output since the last call, sanitised.
     pub fn printed(&mut self) -> String {
         self.log.printed()
     }
 
-    /// Closes its stdin once everything is sent.
+    /// Closes the program's stdin when everything is sent.
     pub fn hang_up(&mut self) {
         if self.unsent.is_empty() {
             self.stdin = None;
         }
     }
 
-    /// The streams to wait for, with their events.
+    /// The descriptors to poll, with their events.
     pub fn streams(&self) -> impl Iterator<Item = (PollSource, PollFd<'_>)> {
         let waits = self.arrived.is_none();
         let to_send = if self.sent < self.unsent.len() { self.stdin.as_ref() } else { None };
@@ -185,8 +185,8 @@ impl BotPipes {
         .flatten()
     }
 
-    /// Serves a stream that is ready. For the time `unseen` nobody could look, so that what is there may have come
-    /// so much earlier.
+    /// Handles a descriptor that is ready. This thread could not check for the duration `unseen`, so the data may have arrived up
+    /// to that much earlier.
     pub fn serve(&mut self, stream: PollSource, unseen: Duration) {
         match stream {
             PollSource::In => self.send(),
@@ -200,7 +200,7 @@ impl BotPipes {
         self.settle(unseen);
     }
 
-    /// Notes that nothing more is there at this moment.
+    /// Records that nothing was ready at this time.
     pub fn saw_nothing(&mut self, now: Instant, waited: Duration) {
         if self.arrived.is_none() {
             self.empty_at = now;
@@ -208,7 +208,7 @@ impl BotPipes {
         }
     }
 
-    /// Whether all that was wanted is there; if so, notes the time and holds the program still.
+    /// If everything expected has arrived, records the time and stops the program.
     fn settle(&mut self, unseen: Duration) {
         if self.wanted == ITS_END {
             self.lines.take_all();
@@ -218,10 +218,10 @@ impl BotPipes {
             return;
         }
         let mut mark = self.meter.mark();
-        // From the last look to this mark we may have waited for a processor ourselves, not only in `poll`.
+        // Between the last check and this sample this thread may have waited for a processor, not only in `poll`.
         let unseen = unseen.max(own_wait().saturating_sub(self.empty_wait));
-        // It came at some time while nobody could look. Charged is what is certain: when somebody last looked it had not
-        // come, and so long it was at work.
+        // The data arrived while this thread could not check. Charge only what is certain: it had not arrived at the last check, and
+        // the bot has used this much CPU time.
         let used = mark.since(self.asked);
         let earliest = mark.at.checked_sub(unseen).unwrap_or(self.empty_at).max(self.empty_at);
         mark.at = mark.at.min(earliest.max(self.asked.at + used.cpu + used.wait));
@@ -232,14 +232,14 @@ impl BotPipes {
         }
     }
 
-    /// Lets it go on if it was held still.
+    /// Continues the program if it was stopped.
     pub fn resume(&mut self) {
         if std::mem::take(&mut self.held) {
             self.handle.resume();
         }
     }
 
-    /// The program itself.
+    /// The program's handle.
     pub fn handle(&mut self) -> &mut dyn ProcessHandle {
         self.handle.as_mut()
     }
@@ -252,7 +252,7 @@ impl BotPipes {
                 Ok(count) => self.sent += count,
                 Err(rustix::io::Errno::AGAIN) => return,
                 Err(rustix::io::Errno::INTR) => {}
-                // It reads no more: what it does instead of answering will show.
+                // The program no longer reads. Its missing answer shows that later.
                 Err(_) => self.stdin = None,
             }
         }
@@ -278,19 +278,19 @@ fn on(stream: PollSource, fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Optio
     fd.map(|fd| (stream, PollFd::from_borrowed_fd(fd, flags)))
 }
 
-/// Bytes cut into lines.
+/// Bytes split into lines.
 #[derive(Default, Debug)]
 struct Lines {
     bytes: Vec<u8>,
 }
 
 impl Lines {
-    /// Whether so many lines are whole.
+    /// Whether this number of lines is complete.
     fn has(&self, count: usize) -> bool {
         count == 0 || self.bytes.iter().filter(|&&byte| byte == b'\n').nth(count - 1).is_some()
     }
 
-    /// The first line, without its end.
+    /// Removes the first line and returns it without its line end.
     fn take(&mut self) -> Option<Vec<u8>> {
         let end = self.bytes.iter().position(|&byte| byte == b'\n')?;
         let mut line: Vec<u8> = self.bytes.drain(..=end).collect();
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_cut_and_the_rest_is_kept() {
+    fn lines_split_complete_lines_and_keep_the_rest() {
         let mut lines = Lines { bytes: b"one\n\ntwo".to_vec() };
         assert!(lines.has(2) && !lines.has(3));
         assert_eq!(lines.take().unwrap(), b"one");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_be_64_kib_long_and_no_longer() {
+    fn line_of_64_kib_is_accepted_and_a_longer_one_is_not() {
         let mut lines = Lines { bytes: vec![b'x'; LONGEST_LINE] };
         assert!(lines.too_long().is_none());
         lines.bytes.push(b'\n');

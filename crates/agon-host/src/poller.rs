@@ -1,5 +1,5 @@
-//! Where the engine waits for bots. The bots asked by one thread are watched together: while it waits for one of them,
-//! the time at which each of the others answers is noted, so that nobody is charged for waiting behind somebody else.
+//! Polls all bots that one thread has asked. While the thread waits for one of them, it records when each of the others
+//! answers. So no bot is charged for the time the engine waits for another.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,22 +10,22 @@ use rustix::event::{PollFd, Timespec, poll};
 use crate::pipes::{BotPipes, PollSource};
 use crate::timing::own_wait;
 
-/// A wire that its owner and the desk share.
+/// Pipes that their owner and the poller share.
 pub type SharedPipes = Arc<Mutex<BotPipes>>;
 
 thread_local! {
     static ASKED: RefCell<Vec<SharedPipes>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A wire, also if somebody panicked while holding it: what a bot wrote is read with care anyway.
+/// Locks the pipes, even if another thread panicked while it held them: what a bot wrote is untrusted anyway.
 pub fn lock(wire: &SharedPipes) -> MutexGuard<'_, BotPipes> {
     wire.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// From now on this bot is watched by everybody who waits on this thread.
+/// Adds a bot to those that this thread polls.
 pub fn watch(wire: &SharedPipes) {
     ASKED.with_borrow_mut(|asked| {
-        // Nobody else holds a wire whose owner was dropped on another thread.
+        // The owner was dropped on another thread; only this list holds the pipes.
         asked.retain(|other| Arc::strong_count(other) > 1);
         if !asked.iter().any(|other| Arc::ptr_eq(other, wire)) {
             asked.push(Arc::clone(wire));
@@ -33,9 +33,9 @@ pub fn watch(wire: &SharedPipes) {
     });
 }
 
-/// It is no longer watched.
+/// Removes a bot from those that this thread polls.
 pub fn forget(wire: &SharedPipes) {
-    // A thread that is ending has no desk any more, and nobody to watch.
+    // A thread that is ending has no list any more.
     let _ = ASKED.try_with(|asked| {
         if let Ok(mut asked) = asked.try_borrow_mut() {
             asked.retain(|other| !Arc::ptr_eq(other, wire));
@@ -43,14 +43,14 @@ pub fn forget(wire: &SharedPipes) {
     });
 }
 
-/// Waits until what is wanted from this bot has arrived, or until then. Says whether it has.
+/// Waits until everything expected from this bot has arrived, or until the given time. Returns whether it has arrived.
 pub fn wait(wire: &SharedPipes, until: Instant) -> bool {
-    // Asked by another thread, it is not on this desk; then only it is watched.
+    // A bot that another thread asked is not in this thread's list. Then poll only that bot.
     let mut watched: Vec<SharedPipes> = ASKED.with_borrow(Clone::clone);
     if !watched.iter().any(|other| Arc::ptr_eq(other, wire)) {
         watched.push(Arc::clone(wire));
     }
-    // Nobody looked since the bots were asked: the first look does not wait.
+    // Nothing was polled since the bots were asked, so the first poll does not wait.
     let mut first_look = true;
     loop {
         if lock(wire).arrived().is_some() {
@@ -65,7 +65,7 @@ pub fn wait(wire: &SharedPipes, until: Instant) -> bool {
     }
 }
 
-/// Serves whatever is ready within this time.
+/// Handles everything that becomes ready within this time.
 fn look(wires: &[SharedPipes], time: Duration, first: bool) {
     let mut wires: Vec<MutexGuard<'_, BotPipes>> =
         wires.iter().filter_map(|wire| wire.try_lock().ok()).collect();
@@ -73,7 +73,7 @@ fn look(wires: &[SharedPipes], time: Duration, first: bool) {
     let ready = ready(&wires, time);
     let now = Instant::now();
     let after = own_wait();
-    // While we ourselves wait for a processor, nobody looks.
+    // This thread cannot check while it waits for a processor itself.
     let unseen = if first { Duration::MAX } else { after.saturating_sub(waited) };
     for (index, stream) in ready {
         if let Some(wire) = wires.get_mut(index) {
@@ -85,7 +85,7 @@ fn look(wires: &[SharedPipes], time: Duration, first: bool) {
     }
 }
 
-/// The streams that are ready within this time.
+/// The descriptors that become ready within this time.
 fn ready(wires: &[MutexGuard<'_, BotPipes>], time: Duration) -> Vec<(usize, PollSource)> {
     let mut names = Vec::with_capacity(4 * wires.len());
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4 * wires.len());
@@ -96,7 +96,7 @@ fn ready(wires: &[MutexGuard<'_, BotPipes>], time: Duration) -> Vec<(usize, Poll
         }
     }
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-    // Interrupted is as good as nothing ready: the caller looks again.
+    // An interrupted call counts as nothing ready: the caller polls again.
     if poll(&mut fds, Some(&timeout)).is_err() {
         return Vec::new();
     }

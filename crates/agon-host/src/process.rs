@@ -1,5 +1,4 @@
-//! A running program that is asked and answers: on a clock, held still in between, and gone without a trace when it is
-//! no longer needed.
+//! A running program that answers requests: on a clock, stopped between requests, and removed completely at the end.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -17,32 +16,32 @@ pub use crate::connection::{AnswerError, BotConnection};
 pub use crate::pipes::LONGEST_LINE;
 pub use crate::stderr_pipe::LOG_KEPT;
 
-/// A program that is past its limit gets so much more before it is stopped: what the kernel says of its waiting for
-/// a processor is behind by the stretch it waits for now. An answer that comes in this time is judged by the clock.
+/// Extra time for a program that is past its limit, before it is killed. The kernel reports time waiting for a processor only
+/// when the wait ends. The clock judges an answer that arrives in this time.
 pub(crate) const LATE_GRACE: Duration = Duration::from_millis(50);
-/// On a machine so loaded that nothing moves, an answer is given up after so many times its limit...
+/// On an overloaded machine, the engine gives up after this multiple of the limit...
 pub(crate) const OVERLOAD_FACTOR: u32 = 20;
-/// ...and this.
+/// ...plus this time.
 pub(crate) const OVERLOAD_EXTRA: Duration = Duration::from_secs(5);
-/// A program that closed its stdout has so long to end by itself, so that its exit status is known.
+/// Time that a program has to end after it closed its stdout, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
-/// How often it is looked whether a program has ended by itself.
+/// Interval between checks whether a program has ended.
 const TO_LOOK: Duration = Duration::from_millis(1);
-/// Shown of an offending line.
+/// Maximum number of characters shown of a bad line.
 const SHOWN: usize = 200;
 
-/// A program while it runs. Dropped, it is killed with all processes of its group, and waited for.
+/// A running program. Dropping it kills all processes of its group and waits for them.
 #[derive(Debug)]
 pub struct LineProcess {
     id: u32,
     wire: SharedPipes,
     limit: Duration,
-    /// What the machine had lost to others when it was asked.
+    /// Steal time of the machine at the request.
     stolen: StealTime,
 }
 
 impl LineProcess {
-    /// Starts a program. `environment` is added to its own; `hold` keeps it still whenever it is not asked.
+    /// Starts a program. `environment` is added to its own. `hold` stops it between requests.
     pub fn start(program: &Program, environment: &[(&str, String)], hold: bool) -> io::Result<Self> {
         let handle = start(program, environment)?;
         let id = handle.id();
@@ -60,7 +59,7 @@ impl LineProcess {
         (times, Ok(()))
     }
 
-    /// How it ended. It is killed if only its stdout was closed.
+    /// Describes how the program ended. Kills it if it only closed its stdout.
     fn how_it_ended(&mut self) -> String {
         let until = Instant::now() + TO_END;
         lock(&self.wire).resume();
@@ -79,7 +78,7 @@ impl LineProcess {
         }
     }
 
-    /// Ends it and all it has started, at once, and waits until it is gone.
+    /// Kills the program and everything it has started, and waits until they are gone.
     pub fn kill(&mut self) {
         poller::forget(&self.wire);
         lock(&self.wire).handle().kill();
@@ -146,7 +145,7 @@ impl BotConnection for LineProcess {
         lock(&self.wire).ask_to_end(text);
         while Instant::now() < until && lock(&self.wire).handle().ended().is_none() {
             lock(&self.wire).hang_up();
-            // Its stdout may be closed long before it ends.
+            // A program may close its stdout long before it ends.
             if poller::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
                 std::thread::sleep(TO_LOOK);
             }
@@ -161,7 +160,7 @@ impl Drop for LineProcess {
     }
 }
 
-/// A stranger's line as it is shown: short, on one line, nothing in it that a terminal would obey.
+/// An untrusted line for display: short, on one line, without terminal control characters.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let text = printable(bytes.get(..4 * SHOWN).unwrap_or(bytes)).replace('\n', "\\n").replace('\t', "\\t");
     match text.char_indices().nth(SHOWN) {
@@ -170,7 +169,7 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     }
 }
 
-/// A stranger's words as they are kept: at most 8 KiB of the end, nothing in them that a terminal would obey.
+/// Untrusted text for storage: at most the last 8 KiB, without terminal control characters.
 pub(crate) fn shown_words(words: &str) -> String {
     let start = words.len().saturating_sub(LOG_KEPT);
     let kept = words.char_indices().map(|(i, _)| i).find(|i| *i >= start).map_or("", |i| &words[i..]);
@@ -182,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_offending_line_is_shown_short_and_harmless() {
+    fn shown_line_is_short_and_sanitized() {
         assert_eq!(shown(b"LEFT"), "`LEFT`");
         assert_eq!(shown(b"a\x1b[2J\nb\0"), "`a\\u{1b}[2J\\nb\\u{0}`");
         let long = shown(&[b'x'; 5000]);

@@ -1,4 +1,4 @@
-//! What is to be run for a bot, and the one place where it is started.
+//! The program of a bot, and the only place that starts one.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -9,66 +9,66 @@ use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
 use crate::zygote::forked_bot::PausePolicy;
 
-/// A program with its arguments, the folder it runs in and what its environment holds.
+/// A program with its arguments, working folder and environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// The program, then its arguments. No shell reads them.
+    /// The program, then its arguments. No shell interprets them.
     pub words: Vec<String>,
-    /// The folder it runs in.
+    /// The working folder.
     pub folder: PathBuf,
-    /// What its environment holds besides `PATH` and `LANG`.
+    /// Environment variables besides `PATH` and `LANG`.
     pub environment: Vec<(String, String)>,
-    /// Folders outside its own that it reads and runs files from, such as its interpreter's.
+    /// Folders outside the working folder that it may read and run files from, such as its interpreter's.
     pub readable_dirs: Vec<PathBuf>,
-    /// Folders it can write to. Without a sandbox nothing limits them.
+    /// Folders it may write to. Only the sandbox enforces this.
     pub writable: Vec<Writable>,
-    /// Files and folders that stay closed to it although a folder it reads holds them, such as other bots. Of a program
-    /// that is not guarded nothing is kept.
+    /// Files and folders that the sandbox hides although a readable folder contains them, such as other bots. Without a sandbox
+    /// nothing is hidden.
     pub hidden: Vec<PathBuf>,
-    /// The files and folders it is made of, where that is not what is run: it may be run from a copy.
+    /// The files and folders of the bot, if they differ from what is run: it may run from a copy.
     pub bot_files: Vec<PathBuf>,
-    /// A folder made for it, which goes when whoever made it is gone without having removed it.
+    /// A folder made for this bot. The launcher removes it if the engine dies without removing it.
     pub private: Option<PathBuf>,
-    /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::run_launcher_if_requested`] first, and the
-    /// bot's program is looked for where bots may go: the system's folders and the bot's own.
+    /// Whether it runs in the sandbox. Then this program's `main` must first call [`sandbox::run_launcher_if_requested`], and the
+    /// bot's program is searched in the system's folders and the bot's own.
     pub guarded: bool,
-    /// It can be forked from a warm parent instead of being started, if it is guarded.
+    /// How to fork it from a zygote instead of starting it. Only used in the sandbox.
     pub warm: Option<ZygoteOptions>,
 }
 
-/// How a program is had from a warm parent.
+/// How to fork a bot from a zygote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ZygoteOptions {
-    /// The game it plays.
+    /// The game that the bot plays.
     pub game: String,
-    /// What is to be played: a path, perhaps with a class.
+    /// The bot: a path, optionally with a class.
     pub target: String,
-    /// The parent's arguments.
+    /// The zygote's arguments.
     pub parent: Vec<String>,
-    /// The parent's environment.
+    /// The zygote's environment.
     pub environment: Vec<(String, String)>,
-    /// Each answer comes from a fork of its own.
+    /// Whether a new fork gives each answer.
     pub forks_calls: bool,
-    /// All players of a game are asked at the same time.
+    /// Whether all players of a game are asked at the same time.
     pub asked_together: bool,
-    /// Whether it is held still when it is not asked.
+    /// When the bot is stopped between requests.
     pub hold: PausePolicy,
 }
 
 impl ZygoteOptions {
-    /// The process that has answered a turn answers the next, until the game is over, and may know what it likes of it.
+    /// Whether one process answers all turns of a game and may remember them.
     pub const fn plays_on(&self) -> bool {
         !self.forks_calls
     }
 }
 
-/// Why a command cannot be a bot.
+/// Why a command cannot be run as a bot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}\nhint: {hint}")]
 pub struct ProgramError {
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to do.
+    /// The instruction for the user.
     pub hint: String,
 }
 
@@ -96,21 +96,20 @@ impl Program {
         }
     }
 
-    /// The same, behind the sandbox.
+    /// The same program, in the sandbox.
     #[must_use]
     pub fn sandboxed(self) -> Self {
         Self { guarded: true, ..self }
     }
 
-    /// Reads a command line as people write it: words, `'...'`, `"..."` and `\` before a character. Checks that the
-    /// folder and the program are there.
+    /// Parses a command line: words, `'...'`, `"..."` and `\` before a character. Checks that the folder and the program exist.
     pub fn from_command(command: &str, folder: impl Into<PathBuf>) -> Result<Self, ProgramError> {
         let program = Self::new(split(command)?, folder);
         program.locate()?;
         Ok(program)
     }
 
-    /// Where the program is: as given if its name holds a `/` (seen from its folder), else on the `PATH`.
+    /// The path of the program: as given if its name contains a `/` (relative to its folder), else from the `PATH`.
     pub fn locate(&self) -> Result<PathBuf, ProgramError> {
         let folder = &self.folder;
         if !folder.is_dir() {
@@ -132,7 +131,7 @@ impl Program {
                 )),
                 None => Err(ProgramError::new(
                     format!("there is no file {}", path.display()),
-                    "a path is read from the bot's folder",
+                    "give a path relative to the bot's folder",
                 )),
             };
         }
@@ -153,14 +152,14 @@ impl Program {
 /// Starts a program with pipes for its standard streams. Every bot is started here.
 pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Box<dyn ProcessHandle>> {
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
-    // The folder is entered before the program is looked for: only a whole path stays the same.
+    // The child enters the folder before it looks for the program, so only an absolute path is safe.
     let path = std::path::absolute(path)?;
     if program.guarded {
         let jailed = sandbox::spawn(&policy(program, more)?, Streams::default()).map_err(io::Error::other)?;
         return Ok(Box::new(jailed));
     }
     let mut command = Command::new(path);
-    die_with_us(&mut command);
+    sandbox::unsafe_syscalls::die_with_parent(&mut command);
     let child = command
         .args(program.words.get(1..).unwrap_or_default())
         .current_dir(&program.folder)
@@ -177,24 +176,12 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     Ok(Box::new(UnsandboxedProcess::new(child)?))
 }
 
-/// Has a program end when whoever started it ends without having ended it.
-#[allow(unsafe_code, reason = "the signal can only be asked for between fork and exec")]
-fn die_with_us(command: &mut Command) {
-    // SAFETY: one system call, which takes no lock and no memory.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-            Ok(())
-        });
-    }
-}
-
-/// What a guarded program may do.
+/// The sandbox policy of a program.
 pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<Policy> {
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
     let mut policy = Policy::new(std::path::absolute(path)?, program.folder.canonicalize()?);
-    // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and start
-    // a dozen threads before the bot's first line.
+    // A compiled bot may run from its own folder. Java and Node reserve far more address space than they use, and start a dozen
+    // threads before the bot's first line.
     policy.executable.push(policy.folder.clone());
     policy.executable.extend(program.readable_dirs.iter().cloned());
     policy.writable.extend(program.writable.iter().cloned());
@@ -209,7 +196,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     Ok(policy)
 }
 
-/// Whether a file is there, and can be run.
+/// `None` if there is no such file, else whether it is executable.
 fn runnable(path: &Path) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
@@ -252,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_split_as_people_mean_it() {
+    fn split_follows_shell_quoting() {
         let words = |command| split(command).unwrap();
         assert_eq!(words("python3 -u  bot.py"), ["python3", "-u", "bot.py"]);
         assert_eq!(
@@ -264,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_refused_with_a_hint() {
+    fn missing_program_is_rejected_with_a_hint() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("bot"), "#!/bin/sh\n").unwrap();
         let refused = |command: &str| Program::from_command(command, folder.path()).unwrap_err();

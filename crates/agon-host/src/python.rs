@@ -1,5 +1,5 @@
-//! Bots written for one of the Python APIs: a folder, a `.py` or `.py:Class`, played by the package `agon_bot`, which is
-//! part of this program and is laid out on disk when it is first needed.
+//! Bots for one of the Python APIs: a folder, a `.py` or `.py:Class`. The package `agon_bot` plays them. It is embedded in this
+//! program and written to disk when it is first needed.
 
 use std::fs;
 use std::io;
@@ -18,17 +18,17 @@ use crate::zygote::forked_bot::PausePolicy;
 #[include = "*.py"]
 struct Package;
 
-/// Whether there is a Python that bots can run in.
+/// Whether a Python interpreter for bots is available.
 pub fn is_there() -> bool {
     Interpreter::find().is_ok()
 }
 
-/// The Python that bots are run with.
+/// The Python interpreter that runs bots.
 pub fn interpreter() -> Result<&'static Path, ProgramError> {
     Ok(&Interpreter::find()?.program)
 }
 
-/// A program that plays the bot at `path` (with the class wanted, if any) in a game. `path` must exist.
+/// A program that plays the bot at `path` (with the given class, if any) in a game. `path` must exist.
 pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };
     let path = path
@@ -36,10 +36,7 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
         .map_err(|e| wrong(format!("{}: {e}", path.display()), "name a folder or a .py file that exists"))?;
     let folder = if path.is_dir() { path.clone() } else { path.parent().unwrap_or(&path).to_owned() };
     let package = lay_out().map_err(|e| {
-        wrong(
-            format!("cannot lay out the Python package: {e}"),
-            "set XDG_CACHE_HOME to a folder you may write to",
-        )
+        wrong(format!("cannot write the Python package: {e}"), "set XDG_CACHE_HOME to a writable folder")
     })?;
     let interpreter = Interpreter::find()?;
     let target =
@@ -50,11 +47,11 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     program.environment = vec![
         ("PYTHONPATH".to_owned(), package.display().to_string()),
         ("PYTHONHASHSEED".to_owned(), "0".to_owned()),
-        // Not the folder it is started in: what a bot calls `json.py` must not become ours.
+        // Do not import from the working folder: a bot's `json.py` must not replace the library's.
         ("PYTHONSAFEPATH".to_owned(), "1".to_owned()),
         ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned()),
     ];
-    // NumPy's library for linear algebra would start a thread for each core.
+    // NumPy's linear algebra library would start a thread for each core.
     let threads = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
     program.environment.extend(threads.map(|name| (name.to_owned(), "1".to_owned())));
     program.warm = Some(warm(game, target, &program.environment, interpreter));
@@ -63,18 +60,14 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     Ok(program)
 }
 
-/// The game whose bots must not remember.
+/// The game with stateless bots.
 const FORGETFUL: &str = "solitude-scramble";
 
-/// The game whose bots remember from game to game.
-const REMEMBERING: &str = "connect-five";
-
-/// The game with a crowd of bots: all are asked at once, and none of them can start threads or processes.
+/// The game that asks all bots at once. Its bots can start neither threads nor processes.
 const CROWDED: &str = "colour-battle";
 
-/// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
-/// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
-/// who stays.
+/// The zygote options of a bot. Solitude Scramble forks a bot for each call, so its zygote imports as little as possible.
+/// All other bots share a zygote that has imported `NumPy`.
 fn warm(
     game: &str,
     target: String,
@@ -83,7 +76,7 @@ fn warm(
 ) -> ZygoteOptions {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
-        // Not `-m`: what finds the module stays in memory.
+        // Not `-m`: the import machinery for it would stay in memory.
         &[
             "-S",
             "-X",
@@ -93,18 +86,16 @@ fn warm(
             "--zygote",
             "plain",
         ]
-    } else if game == REMEMBERING {
-        &["-m", "agon_bot", "--zygote"]
     } else {
-        &["-m", "agon_bot", "--zygote", "forks"]
+        &["-m", "agon_bot", "--zygote"]
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
-    // Nobody there asks which core it is on, and the kernel need not write it down at every switch.
+    // The zygote does not use restartable sequences; without them the kernel does less at every context switch.
     environment.push(("GLIBC_TUNABLES".to_owned(), "glibc.pthread.rseq=0".to_owned()));
     environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
     if forgets {
-        // Or every fork would look up the same few functions of the C library anew.
+        // Resolve functions of the C library at start, or every fork would resolve the same ones again.
         environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
     }
     ZygoteOptions {
@@ -114,22 +105,22 @@ fn warm(
         environment,
         forks_calls: forgets,
         asked_together: game == CROWDED,
-        // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
+        // The fork for a call, and a Colour Battle bot, can start neither threads nor processes.
         hold: if forgets || game == CROWDED { PausePolicy::Never } else { PausePolicy::IfBusy },
     }
 }
 
-/// A Python that bots are run with.
+/// A Python interpreter for bots.
 struct Interpreter {
     program: PathBuf,
-    /// Where it looks for modules, as it says it itself.
+    /// Its module search path.
     path: String,
-    /// Where it and its packages live, outside the system's own folders.
+    /// Its folders and those of its packages, outside the system's folders.
     folders: Vec<PathBuf>,
 }
 
 impl Interpreter {
-    /// `AGON_PYTHON`, else the `python3` on the `PATH`, asked once.
+    /// `AGON_PYTHON`, else the `python3` on the `PATH`. Queried once.
     fn find() -> Result<&'static Self, ProgramError> {
         static FOUND: OnceLock<Interpreter> = OnceLock::new();
         if let Some(found) = FOUND.get() {
@@ -139,14 +130,13 @@ impl Interpreter {
         Ok(FOUND.get_or_init(|| found))
     }
 
-    /// It is asked where it really is: what is on the `PATH` may be a script that looks for it, or a link into a virtual
-    /// environment.
+    /// Asks the interpreter for its real path. The one on the `PATH` may be a wrapper script or a link into a virtual environment.
     fn ask() -> Result<Self, ProgramError> {
         const ASK: &str = "import sys\nprint(sys.executable)\nprint(*sys.path, sep=':')\nfor p in {sys.prefix, sys.base_prefix}: print(p)";
         let name = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
         let missing = |why: String| ProgramError {
             what: format!("no Python to run the bot with: {}: {why}", name.to_string_lossy()),
-            hint: "install python3, or set AGON_PYTHON to the one to use".to_owned(),
+            hint: "install python3, or set AGON_PYTHON to an interpreter".to_owned(),
         };
         let output = Command::new(&name).args(["-c", ASK]).output().map_err(|e| missing(e.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -169,7 +159,7 @@ impl Interpreter {
     }
 }
 
-/// A path without `..`. Its last part stays as it is: an interpreter knows by its own link which packages are its.
+/// A path without `..`. Its last part stays unresolved: an interpreter finds its packages through its own link.
 fn without_detours(path: &Path) -> PathBuf {
     match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
@@ -177,8 +167,8 @@ fn without_detours(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder that holds the package, named by what is in it: another Agon may be at work with another one. What lies there
-/// already is compared, and written anew if it differs.
+/// The folder with the package, named by its content hash, because another version of Agon may run at the same time. Files there
+/// are compared and rewritten if they differ.
 fn lay_out() -> io::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
@@ -201,7 +191,7 @@ fn lay_out() -> io::Result<PathBuf> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        // Another Agon may be doing the same: each file appears whole.
+        // Another Agon may write the same files: rename each one into place.
         let draft = path.with_extension(format!("{}.part", std::process::id()));
         fs::write(&draft, &file.data)?;
         fs::rename(&draft, &path)?;

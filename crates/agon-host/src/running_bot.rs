@@ -1,4 +1,4 @@
-//! A bot's program that runs, started in whichever way is best for it.
+//! A running bot, started in the fastest way that its program allows.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -9,17 +9,17 @@ use crate::process::LineProcess;
 use crate::program::Program;
 use crate::zygote::{ForkedBot, bot_pool};
 
-/// A program while it runs.
+/// A running bot.
 #[derive(Debug)]
 pub enum RunningBot {
-    /// Started, and asked by lines.
+    /// A started process that speaks lines.
     Started(Box<LineProcess>),
-    /// A fork of the warm parent, asked by packets; and which others could sit in its place.
+    /// A fork of a zygote that speaks packets, with its pool key.
     Forked(String, Box<ForkedBot>),
 }
 
 impl RunningBot {
-    /// Starts a program, or takes one that waits for a game. `role` is what it was loaded for, if that matters.
+    /// Starts a program, or takes an idle bot from the pool. `role` is the role it was loaded for, if that matters.
     pub fn start(
         program: &Program,
         environment: &[(&str, String)],
@@ -37,8 +37,7 @@ impl RunningBot {
         Ok(Self::Forked(kind, link))
     }
 
-    /// Nobody needs it for now, and it has answered everything: it waits for another game, if it can. Otherwise it is
-    /// sent away, or just ended.
+    /// Returns a bot that has answered everything to the pool. If it cannot play again, it is sent `bye` or ended.
     pub fn release(self, bye: Option<(&[u8], Duration)>) {
         match (self, bye) {
             (Self::Forked(kind, link), _) => bot_pool::put(kind, link),
@@ -47,7 +46,7 @@ impl RunningBot {
         }
     }
 
-    /// It is sent away.
+    /// Sends `bye` and ends the bot.
     pub fn part(self, bye: &[u8], time: Duration) {
         match self {
             Self::Started(process) => process.shut_down(bye, time),
@@ -56,7 +55,7 @@ impl RunningBot {
     }
 }
 
-/// Programs of one kind can sit in each other's place.
+/// The pool key: bots with the same key are interchangeable.
 pub fn kind(program: &Program, role: &str) -> String {
     format!("{role} {program:?}")
 }

@@ -1,14 +1,14 @@
-//! What a bot prints: the end of it, and what is new.
+//! A bot's stderr: the end of it, and the new part.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-/// So much of the end of what a bot writes to stderr is kept.
+/// Maximum number of bytes kept from the end of a bot's stderr.
 pub const LOG_KEPT: usize = 8 * 1024;
-/// So much of the beginning of what it writes there between two looks at it is kept.
+/// Maximum number of bytes kept from the start of the output between two calls of [`StderrPipe::printed`].
 pub const PRINTED_KEPT: usize = 64 * 1024;
-/// As much as a pipe holds by default.
+/// The default capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
-/// A bot's stderr. Nothing here blocks.
+/// A bot's stderr. No method blocks.
 #[derive(Debug)]
 pub struct StderrPipe {
     pipe: Option<OwnedFd>,
@@ -16,17 +16,17 @@ pub struct StderrPipe {
 }
 
 impl StderrPipe {
-    /// The pipe must not block.
+    /// The pipe must be non-blocking.
     pub fn new(pipe: impl Into<Option<OwnedFd>>) -> Self {
         Self { pipe: pipe.into(), log: Log::default() }
     }
 
-    /// Readable when there is something new; `None` when nothing more can come.
+    /// A descriptor that is readable when there is new output; `None` after the end.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(|pipe| pipe.as_fd())
     }
 
-    /// Reads a few chunks at most: a bot that floods its log must not keep us here.
+    /// Reads a limited number of chunks: a bot that floods its stderr must not block the engine.
     pub fn read(&mut self) {
         for _ in 0..4 {
             let Some(pipe) = &self.pipe else { return };
@@ -40,13 +40,13 @@ impl StderrPipe {
         }
     }
 
-    /// The end of the log, safe to show.
+    /// The end of the output, sanitised.
     pub fn tail(&mut self) -> String {
         self.read();
         printable(&self.log.bytes)
     }
 
-    /// What came since this was last asked, safe to show.
+    /// The output since the last call, sanitised.
     pub fn printed(&mut self) -> String {
         self.read();
         self.log.take_new()
@@ -58,7 +58,7 @@ pub fn read_into(fd: &OwnedFd, bytes: &mut Vec<u8>) -> rustix::io::Result<usize>
     rustix::io::read(fd, rustix::buffer::spare_capacity(bytes))
 }
 
-/// The end of a log, and what is new in it.
+/// The end of the output, and the new part.
 #[derive(Default, Debug)]
 struct Log {
     bytes: Vec<u8>,
@@ -67,7 +67,7 @@ struct Log {
 }
 
 impl Log {
-    /// So many bytes were read at the end.
+    /// Records that `count` bytes were appended and drops the oldest ones.
     fn trim(&mut self, count: usize) {
         let read = &self.bytes[self.bytes.len().saturating_sub(count)..];
         let room = PRINTED_KEPT.saturating_sub(self.new.len()).min(read.len());
@@ -87,8 +87,8 @@ impl Log {
     }
 }
 
-/// Bytes of a stranger as text: control characters other than line ends and tabs are spelt out, and so is what a reader
-/// does not see but is deceived by.
+/// Untrusted bytes as text. Control characters other than line ends and tabs are escaped, and so are invisible characters that
+/// could deceive a reader.
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for c in String::from_utf8_lossy(bytes).chars() {
@@ -101,8 +101,8 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// Turns the direction of text around, ends lines where a terminal or an editor may not, or takes no room at all: with these,
-/// one text looks like another. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+/// Whether a character reverses the text direction, ends a line in some terminals or editors, or has no width. With these, one
+/// text can look like another. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
 const fn deceives(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -116,14 +116,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_log_is_kept() {
+    fn log_keeps_its_end() {
         let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect(), ..Log::default() };
         log.trim(LOG_KEPT);
         assert_eq!((log.bytes.len(), log.bytes.last()), (LOG_KEPT, Some(&255)));
     }
 
     #[test]
-    fn what_is_printed_in_a_turn_is_kept_up_to_a_limit() {
+    fn new_output_is_kept_up_to_a_limit() {
         let mut log = Log::default();
         log.bytes.extend_from_slice(b"first\n");
         log.trim(6);
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn what_could_harm_a_terminal_is_spelt_out() {
+    fn printable_escapes_terminal_control_characters() {
         assert_eq!(printable(b"a\tb\n\x1b[31m\0\xff"), "a\tb\n\\u{1b}[31m\\u{0}\u{fffd}");
     }
 
     #[test]
-    fn what_deceives_a_reader_is_spelt_out() {
+    fn printable_escapes_deceptive_characters() {
         for c in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{2028}\u{2029}\u{200b}\u{e0041}".chars() {
             let shown = printable(format!("a{c}b").as_bytes());
             assert_eq!(shown, format!("a\\u{{{:x}}}b", u32::from(c)));

@@ -1,4 +1,4 @@
-//! A program as a player, by a game's own lines of text, such as Word Racer's.
+//! A program as a player, through a game's own text protocol, such as Word Racer's.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::connection::{AnswerError, BotConnection};
 use crate::process::{LineProcess, shown};
 use crate::program::Program;
 
-/// A program at a seat that reads what `write` writes, and answers with one line each time.
+/// A program at a seat that reads what `write` writes and answers each request with one line.
 ///
-/// Its start counts: the process is started by the first request. It is held still whenever it is not asked. Lines it
-/// writes ahead are its next answers.
+/// Its start is charged: the first request starts the process. It is stopped between requests. Lines that it writes ahead are
+/// its next answers.
 pub struct TextPlayer<G: Game> {
     program: Program,
     write: TextRequestWriter<G>,
@@ -24,12 +24,12 @@ pub struct TextPlayer<G: Game> {
 }
 
 impl<G: Game> TextPlayer<G> {
-    /// A player that starts this program anew for each game.
+    /// A player that starts a new process for each game.
     pub fn new(program: Program, write: TextRequestWriter<G>) -> Self {
         Self { program, write, seed: 0, process: None, gone: None, trouble: None, text: Vec::new() }
     }
 
-    /// The number of its process, while there is one.
+    /// The process id, while a process runs.
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(BotConnection::id)
     }

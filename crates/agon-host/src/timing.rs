@@ -1,4 +1,4 @@
-//! What an answer cost, measured from outside: the kernel's own figures about a process.
+//! The cost of an answer, measured from outside with the kernel's figures about a process.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -8,37 +8,36 @@ use std::time::{Duration, Instant};
 
 use agon_core::AnswerTimes;
 
-/// What a process has used since it was started.
+/// Usage of a process since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Usage {
-    /// On a processor, all threads together.
+    /// CPU time of all threads.
     pub cpu: Duration,
-    /// Ready to run, but waiting for a processor, all threads together.
+    /// Time that all threads were runnable and waited for a processor.
     pub wait: Duration,
 }
 
 impl Usage {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait }
     }
 }
 
-/// A moment in the life of a process.
+/// The usage of a process at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub struct UsageSample {
-    /// When.
+    /// The time of the sample.
     pub at: Instant,
-    /// What it had used by then.
+    /// The usage up to that time.
     pub usage: Usage,
 }
 
 impl UsageSample {
-    /// What passed from an earlier moment to this one.
+    /// The times between an earlier sample and this one.
     ///
-    /// Waiting is never more than what is left of the wall time without the processor time: the threads of one bot that
-    /// wait for each other's processor do not make its time stand still.
+    /// The wait is at most the wall time minus the CPU time: threads of one bot that compete for a processor do not stop its clock.
     pub fn since(self, earlier: Self) -> AnswerTimes {
         let wall = self.at.saturating_duration_since(earlier.at);
         let cpu = self.usage.cpu.saturating_sub(earlier.usage.cpu);
@@ -47,9 +46,9 @@ impl UsageSample {
     }
 }
 
-/// What passed from a question to a moment. The question was on its way at `first` at the earliest: while we ourselves
-/// waited for a processor the bot may have been at work already, so what it has used is charged in any case. And one
-/// that has children waits for a processor that they have.
+/// The times from a request until a sample. The request was sent at `first` at the earliest. While this thread waited for a
+/// processor the bot may already have worked, so its CPU time is charged in any case. A bot with children is charged its waits,
+/// because its children may occupy the processor.
 pub fn since_asked(
     asked: UsageSample,
     first: Instant,
@@ -63,7 +62,7 @@ pub fn since_asked(
     times.charged_at_least(times.cpu.min(until.at.saturating_duration_since(first)))
 }
 
-/// Reads what a process has used. The files stay open: a reading costs a few microseconds.
+/// Reads the usage of a process. It keeps the files open, so a reading costs a few microseconds.
 #[derive(Debug)]
 pub struct CpuMeter {
     tasks: Option<File>,
@@ -72,7 +71,7 @@ pub struct CpuMeter {
     pid: u32,
 }
 
-/// Who is with a process: threads besides its first, and children.
+/// Whether a process has more threads than one, and children.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskFlags {
     /// It has threads besides the first.
@@ -82,21 +81,20 @@ pub struct TaskFlags {
 }
 
 impl TaskFlags {
-    /// Nobody.
+    /// One thread and no children.
     pub const NONE: Self = Self { threads: false, children: false };
 
-    /// Whether there is anybody.
+    /// Whether it has further threads or children.
     pub const fn is_there(self) -> bool {
         self.threads || self.children
     }
 }
 
-/// Links of `/proc/PID/task` for a process of one thread: itself, its parent, and the thread.
+/// Link count of `/proc/PID/task` for a process with one thread: itself, its parent, and the thread.
 const LINKS_OF_ONE_THREAD: u64 = 3;
 
 impl CpuMeter {
-    /// A meter of this process. Where the kernel keeps no such figures, every reading is zero, so that the wall time is
-    /// what is charged.
+    /// A meter of this process. If the kernel has no such figures, every reading is zero, and the wall time is charged.
     pub fn new(pid: u32) -> Self {
         let tasks = File::open(format!("/proc/{pid}/task")).ok();
         let leader = File::open(format!("/proc/{pid}/schedstat")).ok();
@@ -104,24 +102,24 @@ impl CpuMeter {
         Self { tasks, leader, children, pid }
     }
 
-    /// What it has used until now. A thread that has ended is no longer counted.
+    /// The usage until now. Threads that have ended are not counted.
     pub fn read(&self) -> Usage {
         self.read_with(self.company())
     }
 
-    /// The same, when it is known who is with it.
+    /// The same, if the flags are already known.
     pub fn read_with(&self, company: TaskFlags) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
         let own = if company.threads { self.read_threads() } else { read_figures(leader) };
         let mut usage = own.unwrap_or_default();
-        // What its children think, it thinks.
+        // A bot is charged for its children.
         if company.children {
             usage.cpu += self.read_children().cpu;
         }
         usage
     }
 
-    /// The same for a process that can have no other thread.
+    /// The same for a process that can have only one thread.
     pub fn read_single(&self) -> Usage {
         self.leader.as_ref().and_then(|leader| read_figures(leader).ok()).unwrap_or_default()
     }
@@ -140,7 +138,7 @@ impl CpuMeter {
         Ok(usage.fold(Usage::default(), Usage::plus))
     }
 
-    /// What its children have used, those that run or wait to be reaped.
+    /// The usage of its children that run or wait to be reaped.
     pub fn read_children(&self) -> Usage {
         self.pids_of_children().map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
     }
@@ -153,17 +151,17 @@ impl CpuMeter {
         pids.into_iter()
     }
 
-    /// Whether it stands ready to run just now. How long it has waited for that the kernel tells only when the wait is over.
+    /// Whether the process is runnable now. The kernel reports the length of a wait only when the wait has ended.
     pub fn is_runnable(&self) -> bool {
         stands_ready(self.pid)
     }
 
-    /// Whether one of its children does.
+    /// Whether one of its children is runnable.
     pub fn child_stands_ready(&self) -> bool {
         self.pids_of_children().any(stands_ready)
     }
 
-    /// Who is with it now.
+    /// Its threads and children now.
     pub fn company(&self) -> TaskFlags {
         TaskFlags { threads: self.has_threads(), children: self.has_children() }
     }
@@ -174,19 +172,19 @@ impl CpuMeter {
         self.children.as_ref().is_some_and(|file| file.read_at(&mut first, 0).is_ok_and(|count| count > 0))
     }
 
-    /// Now, and what it has used.
+    /// The current time and usage.
     pub fn mark(&self) -> UsageSample {
         UsageSample { at: Instant::now(), usage: self.read() }
     }
 }
 
-/// How long processors of this machine were taken away from it: a virtual machine's host gave them to others. The kernel
-/// counts that neither as running nor as waiting.
+/// Steal time: how long the host of a virtual machine gave this machine's processors to others. The kernel counts it neither as
+/// running nor as waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StealTime(Duration);
 
 impl StealTime {
-    /// A figure from a moment ago: looking it up takes long compared with a question.
+    /// A recent figure. A new reading takes long compared with a request.
     pub fn lately() -> Self {
         thread_local! {
             static LAST: Cell<Option<(Instant, StealTime)>> = const { Cell::new(None) };
@@ -201,7 +199,7 @@ impl StealTime {
         stolen
     }
 
-    /// Of the core this thread is on, if it stays there; else of all.
+    /// The figure of this thread's core if it is pinned, else of all cores.
     fn now() -> Self {
         let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let name = crate::pinning::core().map_or_else(|| "cpu".to_owned(), |core| format!("cpu{core}"));
@@ -215,8 +213,7 @@ impl StealTime {
         Self(each * ticks.and_then(|ticks| u32::try_from(ticks).ok()).unwrap_or(0))
     }
 
-    /// Takes what was stolen since then off the time of an answer that is over its limit. What the bot has used itself
-    /// stays.
+    /// Subtracts the steal time since then from an answer that is over its limit. The bot's own CPU time stays charged.
     pub fn subtract_from(self, times: AnswerTimes, limit: Duration) -> AnswerTimes {
         if times.charged() <= limit {
             return times;
@@ -227,43 +224,43 @@ impl StealTime {
     }
 }
 
-/// So old may a figure be that is taken as the beginning.
+/// Maximum age of a figure that is used as a start value.
 const STOLEN_IS_FRESH: Duration = Duration::from_millis(50);
 
-/// What a process of one thread has used, read once.
+/// The usage of a process with one thread, read once.
 pub fn used_by(pid: u32) -> Usage {
     File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_figures(&file)).unwrap_or_default()
 }
 
-/// Whether a process of one thread has never slept of its own accord since it was started. All its time it had a processor or stood ready for
-/// one, or the machine kept it waiting: its host took the processor away (the kernel tells of that in whole ticks only, see [`StealTime`]), or a
-/// page of its memory had to be read from the disk again.
+/// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine made it
+/// wait: the host took the processor away (the kernel reports that only in whole ticks, see [`StealTime`]), or a page of its memory had to be
+/// read from disk again.
 pub fn has_never_slept(pid: u32) -> bool {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
     tells_of_no_sleep(&read("status"), &read("stat"))
 }
 
-/// A page that is read from the disk makes a process wait so often at most: for the page, and for who reads it already.
+/// Maximum number of sleeps for one page read from disk: one for the page, one for a reader that is already reading it.
 const SLEEPS_A_PAGE: u64 = 2;
 
-/// A process gives up its processor by itself to sleep, and once more to end.
+/// A process gives up its processor voluntarily to sleep, and once more to end.
 fn tells_of_no_sleep(status: &str, stat: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let has_ended = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
     let switches = field("voluntary_ctxt_switches:").and_then(|number| number.parse::<u64>().ok());
-    // The twelfth field, the tenth behind the name.
+    // Field 12 of the line, field 10 after the name.
     let pages = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9));
     let pages = pages.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
     let not_its_own = u64::from(has_ended).saturating_add(pages.saturating_mul(SLEEPS_A_PAGE));
     switches.is_some_and(|switches| switches <= not_its_own)
 }
 
-/// The times of an answer that took nothing but processor time: what is charged is just that.
+/// The times of an answer without sleep: exactly its CPU time is charged.
 pub fn without_sleep(times: AnswerTimes) -> AnswerTimes {
     AnswerTimes { wait: times.wait.max(times.wall.saturating_sub(times.cpu)), ..times }
 }
 
-/// How long this very thread has waited for a processor since it was started.
+/// Time that this thread has waited for a processor since its start.
 pub fn own_wait() -> Duration {
     thread_local! {
         static FIGURES: Option<File> = File::open("/proc/thread-self/schedstat").ok();
@@ -271,20 +268,20 @@ pub fn own_wait() -> Duration {
     FIGURES.with(|file| file.as_ref().and_then(|file| read_figures(file).ok()).unwrap_or_default().wait)
 }
 
-/// Whether an answer is past its limit for good. What the kernel says of a program's waiting for a processor is behind by the stretch it
-/// waits for now: so it gets a little more, and as much more as it needs while it stands ready (`ready`) and has not had its limit of
-/// processor time. A program that sleeps or is at work gains nothing by that.
+/// Whether an answer is definitely past its limit. The kernel reports a wait for a processor only when the wait ends. So a program gets
+/// `grace`, and more while it is runnable (`ready`) and has used less CPU time than its limit. A program that sleeps or runs gains nothing by
+/// that.
 pub fn is_late(times: AnswerTimes, limit: Duration, grace: Duration, ready: impl FnOnce() -> bool) -> bool {
     times.charged().checked_sub(limit).is_some_and(|over| over > grace) && (times.cpu >= limit || !ready())
 }
 
 fn stands_ready(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Its name may hold anything; what comes behind its last bracket does not.
+    // The name may contain anything; the text after its last bracket does not.
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
 }
 
-/// Nanoseconds on a processor, nanoseconds waiting for one, and how often it had one.
+/// Parses nanoseconds on a processor, nanoseconds waiting for one, and the number of time slices.
 fn read_figures(file: &File) -> io::Result<Usage> {
     let mut bytes = [0; 96];
     let length = file.read_at(&mut bytes, 0)?;
@@ -315,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_ready_without_a_processor_is_waited_for() {
+    fn runnable_process_without_a_processor_is_not_late() {
         let times = |cpu: u32| AnswerTimes { wall: 200 * MS, cpu: cpu * MS, wait: Duration::ZERO };
         let late = |cpu, ready| is_late(times(cpu), 20 * MS, 50 * MS, || ready);
         assert!(late(5, false), "it sleeps");
-        assert!(!late(5, true), "it has not had its limit yet");
+        assert!(!late(5, true), "it has not used its limit yet");
         assert!(late(20, true), "it has");
         assert!(!is_late(times(5), 180 * MS, 50 * MS, || false), "not yet");
-        // This thread runs; whoever waits for it sleeps.
+        // This thread runs; the thread that waits for it sleeps.
         assert!(CpuMeter::new(std::process::id()).is_runnable() || !CpuMeter::new(0).is_runnable());
         let mut sleeper = std::process::Command::new("sleep").arg("20").spawn().unwrap();
         let meter = CpuMeter::new(sleeper.id());
@@ -336,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn many_waiting_threads_do_not_make_time_free() {
+    fn waiting_threads_of_one_bot_are_charged() {
         let start = Instant::now();
         let times = mark(start, 100, 80, 900).since(mark(start, 0, 0, 0));
         assert_eq!(times.charged(), 80 * MS);
@@ -345,14 +342,14 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_thread_besides_the_first_is_counted() {
+    fn busy_second_thread_is_counted() {
         let meter = CpuMeter::new(std::process::id());
         let counted = || {
             let before = meter.mark();
             let busy = std::thread::spawn(|| {
                 let start = Instant::now();
                 while start.elapsed() < 30 * MS {}
-                // Ends only after the reading: a thread that has ended is not counted.
+                // The thread ends only after the reading: ended threads are not counted.
                 std::thread::park();
             });
             std::thread::sleep(60 * MS);
@@ -361,12 +358,12 @@ mod tests {
             busy.join().unwrap();
             times.cpu >= 2 * MS
         };
-        // Threads of other tests that end in between take their time with them.
+        // Threads of other tests may end in between, and then their time is no longer counted.
         assert!((0..20).any(|_| counted()));
     }
 
     #[test]
-    fn what_was_stolen_is_forgiven_and_what_was_used_is_not() {
+    fn steal_time_is_subtracted_and_cpu_time_is_not() {
         let before = StealTime(Duration::ZERO);
         let stolen = StealTime::now().0;
         let times = AnswerTimes { wall: stolen + 50 * MS, cpu: 30 * MS, wait: Duration::ZERO };
@@ -380,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_never_slept_is_told_from_one_that_did() {
+    fn process_without_sleep_is_told_from_one_that_slept() {
         let status = |state: &str, switches: u32| {
             format!(
                 "Name:\tx\nState:\t{state}\nThreads:\t1\nvoluntary_ctxt_switches:\t{switches}\nnonvoluntary_ctxt_switches:\t9\n"
@@ -413,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_process_that_is_not_there_nothing_is_known() {
+    fn missing_process_has_no_usage() {
         assert_eq!(CpuMeter::new(u32::MAX).read(), Usage::default());
     }
 }

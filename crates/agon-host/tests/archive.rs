@@ -1,4 +1,4 @@
-//! Archives: good ones are unpacked, hostile ones refused with the entry's name and nothing outside touched.
+//! Archives: good ones are unpacked; hostile ones are rejected with the entry's name, and nothing outside is touched.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::{TempDir, tempdir};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// An entry, byte by byte: what no honest program writes.
+/// A zip entry written byte by byte, as no honest program writes it.
 #[derive(Clone)]
 struct Raw {
     name: Vec<u8>,
@@ -78,7 +78,7 @@ fn deflated(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Unpacks into a folder inside a folder, so that an escape is seen.
+/// Unpacks into a folder inside another folder, so that the test sees an escape.
 fn try_it(bytes: &[u8]) -> (TempDir, Result<(), BotRejection>) {
     let outer = tempdir().unwrap();
     let inner = outer.path().join("in/bot");
@@ -96,7 +96,7 @@ fn refused(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn good_archives_are_unpacked_without_their_litter() {
+fn good_archives_are_unpacked_without_junk() {
     let packed = deflated(&[
         ("MyBot/MyBot.py", b"class MyBot: pass\n"),
         ("MyBot/data/weights.bin", &vec![7; 100_000]),
@@ -110,7 +110,7 @@ fn good_archives_are_unpacked_without_their_litter() {
     assert_eq!(fs::read(bot.join("MyBot/data/weights.bin")).unwrap(), vec![7; 100_000]);
     assert_eq!(fs::read_dir(&bot).unwrap().count(), 1);
     assert_eq!(fs::read_dir(bot.join("MyBot")).unwrap().count(), 2);
-    // The test's own packer makes what a reader takes: what it makes bad is bad for the reason meant.
+    // Check that this test's packer writes valid archives, so that the bad ones are bad for the intended reason.
     let folder = Raw { mode: 0o040_755, ..raw("pack/", "") };
     let (outer, result) = try_it(&pack(&[folder, raw("pack/a.py", "x = 1\n"), raw("b\u{e9}.py", "")]));
     result.unwrap();
@@ -118,7 +118,7 @@ fn good_archives_are_unpacked_without_their_litter() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_refused() {
+fn names_outside_the_archive_are_rejected() {
     for (name, what) in [
         ("../evil.py", "the path leaves the archive by `..`"),
         ("a/../../evil.py", "the path leaves the archive by `..`"),
@@ -139,21 +139,18 @@ fn names_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
-fn names_that_collide_are_refused() {
-    assert_eq!(refused(&pack(&[raw("Bot.py", "1"), raw("Bot.py", "2")])), "Bot.py: is there twice");
+fn names_that_collide_are_rejected() {
+    assert_eq!(refused(&pack(&[raw("Bot.py", "1"), raw("Bot.py", "2")])), "Bot.py: is listed twice");
     assert_eq!(
         refused(&pack(&[raw("Bot.py", ""), raw("bot.PY", "")])),
-        "bot.PY: the same name as Bot.py but for case or the form of its letters"
+        "bot.PY: the same name as Bot.py except for case or Unicode form"
     );
-    assert!(
-        refused(&pack(&[raw("caf\u{e9}.py", ""), raw("cafe\u{301}.py", "")]))
-            .contains("the form of its letters")
-    );
+    assert!(refused(&pack(&[raw("caf\u{e9}.py", ""), raw("cafe\u{301}.py", "")])).contains("Unicode form"));
     assert_eq!(refused(&pack(&[raw("a", ""), raw("a/b.py", "")])), "a: is both a file and a folder");
 }
 
 #[test]
-fn links_and_special_files_are_refused() {
+fn links_and_special_files_are_rejected() {
     let of = |mode| refused(&pack(&[Raw { mode, ..raw("thing", "/etc/passwd") }]));
     assert_eq!(of(0o120_777), "thing: is a link");
     for special in [0o010_644, 0o020_644, 0o060_644, 0o140_644, 0o040_755] {
@@ -162,16 +159,16 @@ fn links_and_special_files_are_refused() {
 }
 
 #[test]
-fn what_is_locked_or_packed_in_odd_ways_is_refused() {
+fn encrypted_and_unsupported_entries_are_rejected() {
     assert_eq!(refused(&pack(&[Raw { flags: 0x801, ..raw("a.py", "x") }])), "a.py: is encrypted");
     for method in [1, 9, 12, 14, 93, 99] {
         let said = refused(&pack(&[Raw { method, ..raw("a.py", "x") }]));
-        assert!(said.starts_with("a.py: is packed by a method that is not read here"), "{method}: {said}");
+        assert!(said.starts_with("a.py: uses an unsupported compression method"), "{method}: {said}");
     }
 }
 
 #[test]
-fn broken_archives_are_refused() {
+fn broken_archives_are_rejected() {
     for bytes in [&b""[..], b"PK", b"not an archive at all", &[0; 4096]] {
         assert!(refused(bytes).starts_with("Ana.zip: the archive is broken"), "{bytes:?}");
     }
@@ -179,12 +176,12 @@ fn broken_archives_are_refused() {
     assert_eq!(refused(&pack(&[raw("__MACOSX/x", "")])), "Ana.zip: the archive is empty");
     let damaged = pack(&[Raw { checksum: 7, ..raw("a.py", "x") }]);
     assert!(refused(&damaged).starts_with("a.py: is damaged: "));
-    // Two names for one entry: one in front of it, another in the list.
+    // One entry with two names: one in its local header, another in the central directory.
     let mut cloaked = pack(&[raw("good.py", "x")]);
     let at = cloaked.windows(7).rposition(|seven| seven == b"good.py").unwrap();
     cloaked[at..at + 7].copy_from_slice(b"evil.py");
     assert!(refused(&cloaked).starts_with("evil.py: is damaged: "), "{}", refused(&cloaked));
-    // Cut anywhere, it is refused or it is whole: never half.
+    // An archive cut at any byte is rejected: it is never unpacked in part.
     let whole = deflated(&[("a.py", b"x = 1\n"), ("b.py", b"y = 2\n")]);
     for end in 0..whole.len() {
         assert!(try_it(&whole[..end]).1.is_err(), "cut at {end}");
@@ -192,7 +189,7 @@ fn broken_archives_are_refused() {
 }
 
 #[test]
-fn bombs_are_found_before_they_go_off() {
+fn zip_bombs_are_rejected_before_they_are_unpacked() {
     let big = vec![0; UNPACKED as usize + 1];
     let bomb = deflated(&[("a.py", b"x"), ("bomb.bin", &big)]);
     assert!(bomb.len() < 200_000);
@@ -202,7 +199,7 @@ fn bombs_are_found_before_they_go_off() {
     let part = vec![0; 9 << 20];
     let parts = deflated(&[("1", &part), ("2", &part), ("3", &part), ("4", &part)]);
     assert_eq!(refused(&parts), "4: with it, the archive unpacks to more than 32 MiB");
-    // One that says it is small: both places where its size stands are changed.
+    // An archive that declares a small size: both size fields are changed.
     let mut liar = bomb;
     let size = (big.len() as u32).to_le_bytes();
     let places: Vec<usize> = (0..liar.len() - 4).filter(|&at| liar[at..at + 4] == size).collect();
@@ -215,7 +212,7 @@ fn bombs_are_found_before_they_go_off() {
 }
 
 #[test]
-fn too_many_and_too_large_are_refused() {
+fn too_many_entries_and_too_large_files_are_rejected() {
     let names: Vec<Raw> = (0..=ENTRIES).map(|n| raw(&format!("{n}.py"), "")).collect();
     assert_eq!(refused(&pack(&names)), "Ana.zip: the archive has more than 1000 entries");
     assert!(try_it(&pack(&names[..ENTRIES])).1.is_ok());
@@ -226,7 +223,7 @@ fn too_many_and_too_large_are_refused() {
 }
 
 #[test]
-fn an_unpacked_archive_has_its_name_and_is_gone_with_its_owner() {
+fn unpacked_archive_has_its_name_and_is_removed_with_its_owner() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("Ana.zip");
     fs::write(&path, pack(&[raw("MyBot.py", "x")])).unwrap();

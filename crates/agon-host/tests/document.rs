@@ -1,7 +1,7 @@
-//! The dialogues in `docs/protocol.md` are those of real games. `AGON_BLESS=1` writes them anew.
+//! The dialogues in `docs/protocol.md` come from real games. `AGON_BLESS=1` rewrites them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-#![allow(clippy::unnecessary_debug_formatting, reason = "a path in quotes is a string of the script")]
+#![allow(clippy::unnecessary_debug_formatting, reason = "a quoted path is a string in the script")]
 
 mod common;
 
@@ -16,7 +16,7 @@ use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{Program, TextPlayer};
 use common::{Sitter, alone, bare_script, examples, play};
 
-/// An example bot that writes down what it reads and writes, in a file named by its seed.
+/// An example bot that logs everything it reads and writes to a file named by its seed.
 fn listened_to(bot: &str, folder: &Path) -> Program {
     bare_script(&format!(
         "
@@ -44,8 +44,8 @@ sys.stdout = sys.__stdout__
     ))
 }
 
-/// The first so many turns, and what comes before and after all turns. The time left later in a game is never the
-/// same: it is written as a round number.
+/// The first `turns` turns, and everything before and after all turns. The time left later in a game varies, so it is written as
+/// a round number.
 fn shortened(log: &str, turns: usize) -> String {
     let mut text = String::new();
     let mut seen = 0;
@@ -125,7 +125,7 @@ fn dialogue(game: &str) -> String {
 }
 
 #[test]
-fn the_dialogues_are_those_of_real_games() {
+fn dialogues_in_the_document_match_real_games() {
     let _alone = alone();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.md");
     let document = std::fs::read_to_string(&path).unwrap();
@@ -143,6 +143,6 @@ fn the_dialogues_are_those_of_real_games() {
     }
     assert!(
         written == document || std::env::var_os("AGON_BLESS").is_some(),
-        "run with AGON_BLESS=1 and look at the difference"
+        "run with AGON_BLESS=1 and review the difference"
     );
 }

@@ -1,4 +1,4 @@
-//! Honest programs play all five games to the end, against house bots, by the real rules.
+//! Honest programs play all five games to the end against house bots, by the real rules.
 
 #![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ use agon_games::{GameVisitor, PlayableGame};
 use agon_host::{PlayerOptions, Program, TextPlayer};
 use common::{Sitter, alone, answers, example_in_python, examples, faults, play, play_match, python, script};
 
-/// Short games, and how many sit there.
+/// Settings for a short game, and the number of seats.
 fn short(id: &str) -> (&'static [(&'static str, &'static str)], usize) {
     match id {
         "solitude-scramble" => (&[("turns", "4")], 4),
@@ -37,7 +37,7 @@ struct Plays(Program);
 impl GameVisitor for Plays {
     type Output = Vec<String>;
 
-    /// At the first and at the last seat; the games as they were played.
+    /// Plays with the program at the first and at the last seat. Returns the answers of each game.
     fn visit<G: PlayableGame>(self) -> Vec<String> {
         let (settings, seats) = short(G::info().id);
         [0, seats - 1]
@@ -58,7 +58,7 @@ fn plays_all_games(program: &Program) -> Vec<String> {
 }
 
 #[test]
-fn one_bot_in_five_languages_plays_all_games_alike() {
+fn example_bots_in_five_languages_give_the_same_answers() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let wanted = plays_all_games(&example_in_python());
@@ -97,7 +97,7 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
 }
 
 #[test]
-fn programs_play_each_other() {
+fn programs_play_against_each_other() {
     fn all<G: PlayableGame>(count: usize) -> Vec<Sitter<G>> {
         (0..count).map(|_| Sitter::Program(example_in_python())).collect()
     }
@@ -136,7 +136,7 @@ while True:
 }
 
 #[test]
-fn secrets_of_a_match_are_not_in_its_settings() {
+fn hello_leaves_out_secret_settings() {
     let _alone = alone();
     let looks = common::bare_script(
         "
@@ -152,7 +152,7 @@ sys.exit(json.dumps(sorted(hello['settings'])) + hello['role'] + json.dumps(hell
 }
 
 #[test]
-fn nothing_is_kept_from_one_call_to_the_next_in_a_stateless_game() {
+fn stateless_game_keeps_nothing_between_calls() {
     let _alone = alone();
     let keeps = script(
         "
@@ -178,7 +178,7 @@ while True:
 }
 
 #[test]
-fn word_racers_own_protocol_is_played_from_both_seats() {
+fn word_racer_text_protocol_works_from_both_seats() {
     let _alone = alone();
     let program = Program::new([python(), "word_racer.py".to_owned()], examples().join("python"));
     let player = || Sitter::Player(Box::new(TextPlayer::<WordRacer>::new(program.clone(), write_request)));
@@ -188,7 +188,7 @@ fn word_racers_own_protocol_is_played_from_both_seats() {
 }
 
 #[test]
-fn word_racers_own_protocol_has_the_same_faults() {
+fn word_racer_text_protocol_reports_the_same_faults() {
     use agon_core::Fault;
     let _alone = alone();
     for (body, fault, words) in [

@@ -1,4 +1,4 @@
-//! Every kind of garbage ends in its fault, with the bot's own words, and the game goes on.
+//! Every kind of invalid output leads to its fault, with the bot's message, and the game continues.
 
 #![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use agon_games::hide_and_seek::HideAndSeek;
 use agon_host::{PlayerOptions, Program};
 use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, play_match, script};
 
-/// Four rounds with this bot at seat 0: its faults by round, and the first one's words and log.
+/// Plays four rounds with this bot at seat 0. Returns its faults by round, and the first one's message and stderr.
 fn four_rounds(program: Program) -> (Vec<(u32, Fault)>, String, String) {
     let conditions = PlayerOptions { start: ms(1500), ..PlayerOptions::of::<ColourBattle>() };
     let sitters = vec![Sitter::ProgramWith(program, conditions), Sitter::House("random")];
@@ -23,7 +23,7 @@ fn four_rounds(program: Program) -> (Vec<(u32, Fault)>, String, String) {
     (all, says.to_owned(), stderr.to_owned())
 }
 
-/// The bot does this instead of its second answer, and answers well otherwise.
+/// A bot that executes `what` instead of its second answer, and answers correctly otherwise.
 fn instead_of_the_second(what: &str) -> Program {
     script(&format!(
         "
@@ -49,7 +49,7 @@ fn check(what: &str, wanted: &[(u32, Fault)], words: &str) {
 
 /// A line that is not an answer costs this answer; the bot plays on.
 #[test]
-fn what_cannot_be_read_costs_one_answer() {
+fn unreadable_line_costs_one_answer() {
     let _alone = alone();
     let once = &[(2, Garbled)];
     check("say('UP')", once, "not a JSON object: `UP`");
@@ -72,16 +72,16 @@ fn what_cannot_be_read_costs_one_answer() {
     );
 }
 
-/// A bot that is out of step is stopped.
+/// A bot that is out of step is killed.
 #[test]
-fn who_is_out_of_step_is_stopped() {
+fn bot_out_of_step_is_killed() {
     let _alone = alone();
     let stopped = &[(2, Garbled), (3, Crash), (4, Crash)];
     check("say(json.dumps({'id': m['id'] + 1, 'answer': 'UP'}))", stopped, "answered 5 when 4 was asked");
     check("say(json.dumps({'id': 18446744073709551615, 'answer': 'UP'}))", stopped, "when 4 was asked");
     check("say('x' * 70000)", stopped, "longer than 64 KiB");
     check("say('x' * 70000000)", stopped, "longer than 64 KiB");
-    // Written together with the answer, or while nobody asks: it comes to light with the next request.
+    // Output together with the answer, or between requests, is detected at the next request.
     let next = &[(3, Garbled), (4, Crash)];
     let twice = "say(json.dumps({'id': m['id'], 'answer': 'UP'}) + '\\n' + json.dumps({'id': m['id'], 'answer': 'UP'}))";
     check(twice, next, "wrote without being asked: `{\"id\": 4, \"answer\": \"UP\"}\\n`");
@@ -92,7 +92,7 @@ fn who_is_out_of_step_is_stopped() {
 }
 
 #[test]
-fn an_answer_before_the_question_is_no_answer() {
+fn answer_before_the_request_is_rejected() {
     let _alone = alone();
     let early = bare_script(
         "
@@ -107,7 +107,7 @@ sys.stdin.read()
 }
 
 #[test]
-fn whoever_ends_has_crashed_and_stays_away() {
+fn bot_that_ends_has_crashed_and_is_not_restarted() {
     let _alone = alone();
     let stopped = &[(2, Crash), (3, Crash), (4, Crash)];
     check("sys.exit(0)", stopped, "ended by itself");
@@ -119,7 +119,7 @@ fn whoever_ends_has_crashed_and_stays_away() {
         "without an end: `{\"id\": 4, \"ans`",
     );
     check("os.close(1); time.sleep(5)", stopped, "closed its standard output");
-    // A child that keeps the pipe open does not hide that the bot is gone. It ends by itself, and is ended before.
+    // A child that keeps the pipe open does not hide that the bot has ended. The child is killed before it ends by itself.
     check("os.fork() and os._exit(3); time.sleep(2); os._exit(0)", stopped, "ended with status 3");
     let (_, says, stderr) = four_rounds(instead_of_the_second("raise ValueError('no idea')"));
     assert_eq!(says, "ended with status 1");
@@ -127,7 +127,7 @@ fn whoever_ends_has_crashed_and_stays_away() {
 }
 
 #[test]
-fn after_a_crash_the_words_are_short() {
+fn faults_after_a_crash_have_a_short_message() {
     let _alone = alone();
     let sitters = vec![Sitter::Program(instead_of_the_second("os._exit(7)")), Sitter::House("random")];
     let played = play::<ColourBattle>(&[("rounds", "3")], 3, sitters);
@@ -137,7 +137,7 @@ fn after_a_crash_the_words_are_short() {
 }
 
 #[test]
-fn a_bot_that_never_gets_ready_is_not_asked() {
+fn bot_that_never_becomes_ready_is_not_asked() {
     let _alone = alone();
     let all = |first| [(1, first), (2, Crash), (3, Crash), (4, Crash)];
     for (body, fault, words) in [
@@ -157,7 +157,7 @@ fn a_bot_that_never_gets_ready_is_not_asked() {
 }
 
 #[test]
-fn what_the_rules_forbid_is_for_the_rules_to_say() {
+fn illegal_answer_is_judged_by_the_rules() {
     let _alone = alone();
     let walks_off = instead_of_the_second("answer(m, [3, 99])");
     let always = play::<HideAndSeek>(
@@ -173,9 +173,9 @@ fn what_the_rules_forbid_is_for_the_rules_to_say() {
     assert!(first_fault(&played[0]).1.contains("column 9 does not exist"));
 }
 
-/// A timeout loses the game, not the match: the next game begins with a new process.
+/// A timeout loses the game, not the match: the next game starts with a new process.
 #[test]
-fn a_match_goes_on_after_a_timeout() {
+fn match_continues_after_a_timeout() {
     let _alone = alone();
     let sleeps_once = script(
         "
@@ -197,7 +197,7 @@ while True:
 }
 
 #[test]
-fn a_player_that_was_not_asked_does_not_answer() {
+fn player_that_was_not_asked_reports_a_fault() {
     let settings = common::settings::<ColourBattle>(&[]);
     let game = <ColourBattle as agon_core::Game>::new(&settings, 2, &agon_core::Assets::none()).unwrap();
     let told = agon_host::HelloInfo::new(&game, &settings, agon_core::Seat(0), &[]);

@@ -1,4 +1,4 @@
-//! Repositories as bots: every version kept, nothing of them run, nothing too large taken.
+//! Repositories as bots: every version is kept, nothing of them is run, and large ones are rejected.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -45,7 +45,7 @@ fn repository(place: &TempDir) -> Repository {
 }
 
 #[test]
-fn the_newest_commit_comes_and_old_ones_stay() {
+fn update_fetches_the_newest_commit_and_keeps_old_ones() {
     let place = place();
     let first = commit(&place, &[("bot.py", "x = 1\n"), ("old.py", "")], "first");
     let repository = repository(&place);
@@ -58,7 +58,7 @@ fn the_newest_commit_comes_and_old_ones_stay() {
     let updated = repository.update().unwrap();
     assert_eq!((updated.old.as_ref(), &updated.new), (Some(&first), &third));
     assert_eq!((updated.commits, updated.files, updated.rewritten), (2, 3, false));
-    assert_eq!(updated.subjects[0].1, "third\\u{1b}[31m", "nothing that a terminal would obey");
+    assert_eq!(updated.subjects[0].1, "third\\u{1b}[31m", "no terminal control characters");
     let paths: Vec<(&str, &str)> = updated.paths.iter().map(|(how, path)| (*how, path.as_str())).collect();
     assert_eq!(paths, [("changed", "bot.py"), ("added", "deep/help er.py"), ("removed", "old.py")]);
     let now = repository.checkout().unwrap();
@@ -71,7 +71,7 @@ fn the_newest_commit_comes_and_old_ones_stay() {
 }
 
 #[test]
-fn a_rewritten_branch_is_told_and_what_was_in_use_can_be_laid_out_again() {
+fn rewritten_branch_is_reported_and_earlier_commits_can_be_restored() {
     let place = place();
     commit(&place, &[("bot.py", "x = 0\n")], "zero");
     let first = commit(&place, &[("bot.py", "x = 1\n")], "first");
@@ -88,7 +88,7 @@ fn a_rewritten_branch_is_told_and_what_was_in_use_can_be_laid_out_again() {
 }
 
 #[test]
-fn nothing_of_a_repository_is_run_and_no_link_leads_out() {
+fn repository_runs_no_code_and_links_do_not_lead_out() {
     let place = place();
     let bot = place.path().join("bot");
     let proof = place.path().join("ran");
@@ -101,7 +101,7 @@ fn nothing_of_a_repository_is_run_and_no_link_leads_out() {
         fs::set_permissions(&path, mode).unwrap();
     }
     std::os::unix::fs::symlink("/etc/passwd", bot.join("link")).unwrap();
-    // Hooks run when the repository itself is worked on, which is not what this is about.
+    // Git runs hooks when the repository itself is changed, which this test does not cover.
     let files = [(".gitattributes", "* filter=evil\n"), ("bot.py", "x = 1\n"), (".gitmodules", "")];
     commit(&place, &files, "first");
     let _ = fs::remove_file(&proof);
@@ -119,7 +119,7 @@ fn nothing_of_a_repository_is_run_and_no_link_leads_out() {
 }
 
 #[test]
-fn what_is_too_large_or_takes_too_long_is_refused_and_nothing_stays_of_it() {
+fn repository_too_large_or_too_slow_is_rejected_and_removed() {
     let place = place();
     commit(&place, &[("a.py", "x"), ("b.py", "x"), ("c.py", "some text")], "three files");
     let with = |limits: Limits| {
@@ -141,17 +141,17 @@ fn what_is_too_large_or_takes_too_long_is_refused_and_nothing_stays_of_it() {
 }
 
 #[test]
-fn what_cannot_be_fetched_is_told_in_words() {
+fn failed_fetch_is_reported_with_a_hint() {
     let place = place();
     commit(&place, &[("bot.py", "")], "first");
     let told = |address: &str, branch: Option<&str>| {
         Repository::new(place.path(), "Bot", address, branch).update().unwrap_err().to_string()
     };
     assert!(
-        told("nowhere", None).contains("does not appear to be a git repository\nhint: is the address right?")
+        told("nowhere", None).contains("does not appear to be a git repository\nhint: check the address")
     );
     assert!(told("bot", Some("melting")).starts_with("it has no branch melting\nhint: "));
-    // Only https, ssh and files: a helper that runs commands is not even started.
+    // Only https, ssh and files are allowed: a helper that runs commands is not even started.
     let proof = place.path().join("ran");
     let command = format!("ext::sh -c touch% {}", proof.display());
     assert!(told(&command, None).contains("not allowed"), "{}", told(&command, None));

@@ -1,4 +1,4 @@
-//! Nothing is left behind: no process, no zombie, no descriptor; and no log is too long.
+//! Bots leave no process, zombie or descriptor behind, and stderr is limited.
 
 #![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
 
@@ -21,7 +21,7 @@ fn player(program: Program) -> JsonLinesPlayer<ColourBattle> {
 }
 
 #[test]
-fn a_log_of_any_length_blocks_nobody_and_its_end_is_kept() {
+fn stderr_of_any_length_blocks_nothing_and_its_end_is_kept() {
     let _alone = alone();
     let talks = script(
         "
@@ -43,9 +43,9 @@ while True:
 }
 
 #[test]
-fn a_long_game_with_long_lines_to_read_goes_through() {
+fn long_game_with_long_lines_is_played_to_the_end() {
     let _alone = alone();
-    // It reads nothing for a while: what does not fit into the pipe is sent bit by bit.
+    // It reads nothing for a while: the engine sends piece by piece what does not fit into the pipe.
     let slow_reader = script(
         "
 while True:
@@ -61,7 +61,7 @@ while True:
 }
 
 #[test]
-fn a_dropped_player_leaves_nobody_behind() {
+fn dropped_player_leaves_no_process_behind() {
     let _alone = alone();
     let forks = script(
         "
@@ -83,8 +83,8 @@ time.sleep(20)
     let (bot, child) = (player.process_id().unwrap(), report.stderr.trim().parse().unwrap());
     assert!(is_there(bot) && is_there(child));
     drop(player);
-    assert!(!is_there(bot), "killed and waited for");
-    // The grandchild is waited for by whoever adopts it.
+    assert!(!is_there(bot), "killed and reaped");
+    // The process that adopts the grandchild reaps it.
     let gone = |pid: u32| match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => stat.contains(") Z "),
         Err(_) => true,
@@ -93,7 +93,7 @@ time.sleep(20)
 }
 
 #[test]
-fn a_hundred_games_leave_nothing() {
+fn hundred_games_leave_no_process_or_descriptor() {
     let _alone = alone();
     let game = |seed: u64| {
         let program =
@@ -101,7 +101,7 @@ fn a_hundred_games_leave_nothing() {
         let sitters = vec![Sitter::Program(program), Sitter::House("random")];
         play::<ColourBattle>(&[("rounds", "2")], seed, sitters);
     };
-    // What a thread opens once, it keeps; so does one of another test that is just ending.
+    // A thread keeps what it opens once; so does a thread of another test that is ending.
     game(0);
     let before = (children(), descriptors());
     (0..100).for_each(game);
@@ -109,9 +109,9 @@ fn a_hundred_games_leave_nothing() {
     assert!(descriptors() <= before.1, "{} {}", descriptors(), before.1);
 }
 
-/// Told `bye`, a bot can finish what it does; it is not waited for longer than its limit.
+/// After `bye` a bot can finish its work, but at most for its limit.
 #[test]
-fn a_bot_is_given_time_to_leave() {
+fn bot_gets_time_to_end_after_bye() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("learnt");
@@ -135,7 +135,7 @@ if os.environ.get('STAYS'): time.sleep(300)
         }
         play::<ColourBattle>(&[("rounds", "2")], 1, vec![Sitter::Program(program), Sitter::House("random")]);
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        // It was told so long ago, by the same clock.
+        // The time since the bot received `bye`, by the same clock.
         let bye: f64 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
         let waited = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9 - bye;
         assert_eq!(waited >= 0.99, stays, "{waited} s");
@@ -143,9 +143,9 @@ if os.environ.get('STAYS'): time.sleep(300)
     }
 }
 
-/// A rough figure for the log of the test run: what a request and its answer cost besides the bot's own thinking.
+/// Prints a rough figure: the cost of a request and its answer besides the bot's own work.
 #[test]
-fn an_answer_costs_little() {
+fn answer_overhead_is_small() {
     let _alone = alone();
     let answers = common::bare_script(
         "
@@ -162,7 +162,7 @@ for i in range(1, 10**9):
     assert!(played.faults.is_empty(), "{:?}", played.faults);
     let tally = &played.seats[0];
     eprintln!(
-        "per answer: {:?} in all, {:?} wall of the bot, {:?} processor",
+        "per answer: {:?} in total, {:?} wall time of the bot, {:?} CPU time",
         begin.elapsed() / tally.answers,
         tally.time.wall / tally.answers,
         tally.time.cpu / tally.answers

@@ -1,5 +1,5 @@
-//! Hostile programs behind the sandbox: what must not happen is refused. Every attack runs in every situation, as root and as
-//! an ordinary user, with namespaces and without, and is bounded by itself, so that a hole fails a test and not the machine.
+//! Hostile programs in the sandbox: every attack must fail. Every attack runs in every situation, as root and as an ordinary
+//! user, with namespaces and without. Each attack limits itself, so that a hole fails a test and does not harm the machine.
 
 mod jail;
 
@@ -35,9 +35,9 @@ assert open("own.txt").read() == "own"
     });
 }
 
-/// The same attacks without a sandbox: they must succeed, or the tests here would show nothing.
+/// The same attacks without a sandbox must succeed, or the tests here would prove nothing.
 #[test]
-fn attacks_are_real() {
+fn attacks_succeed_without_a_sandbox() {
     everywhere(|arena| {
         let victim = arena.victim();
         let mut policy = arena.policy(&format!(
@@ -67,7 +67,7 @@ attack("session", lambda: os.fork() or os.setsid())
     });
 }
 
-/// What one layer lets through by mistake, another stops: so each is tried with the others left out.
+/// If one layer lets something through by mistake, another must stop it: so each is tested with the others left out.
 #[test]
 fn each_layer_holds_alone() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
@@ -111,7 +111,7 @@ attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim})
 }
 
 #[test]
-fn nothing_is_written_outside_scratch() {
+fn bot_can_write_only_to_scratch() {
     everywhere(|arena| {
         arena.repels(
             13,
@@ -143,9 +143,9 @@ assert open(SCRATCH + "/kept").read() == "mine"
 }
 
 #[test]
-fn scratch_ends_at_its_limit() {
+fn scratch_size_is_limited() {
     everywhere(|arena| {
-        // At most 64 MiB, a quarter of a second apart at the end, so that the launcher can look.
+        // At most 64 MiB, a quarter of a second apart at the end, so that the launcher has time to measure.
         let outcome = arena.run(
             r#"
 written = 0
@@ -177,12 +177,12 @@ else:
     });
 }
 
-/// Folders that cannot be listed hide nothing, and are gone at the end all the same.
+/// Folders that cannot be listed count towards the limit and are removed at the end.
 #[test]
-fn hidden_folders_count_and_go() {
+fn unlistable_folders_are_counted_and_removed() {
     everywhere(|arena| {
         let exact = matches!(arena.situation, Situation::Root | Situation::User);
-        // Where a launcher has to look, it gets time to.
+        // Where the launcher has to measure, it gets time to do so.
         let outcome = arena.run(&format!(
             "STAYS = {}\n{}",
             if exact { "0.1" } else { "20" },
@@ -206,7 +206,7 @@ time.sleep(STAYS)
 }
 
 #[test]
-fn a_kept_folder_is_kept_and_bounded() {
+fn kept_folder_is_kept_and_limited() {
     everywhere(|arena| {
         let mut policy = arena.policy("open(SCRATCH + '/learnt', 'w').write('much')");
         policy.writable[0].kept = true;
@@ -226,7 +226,7 @@ fn a_kept_folder_is_kept_and_bounded() {
 }
 
 #[test]
-fn there_is_no_network() {
+fn network_is_unreachable() {
     everywhere(|arena| {
         arena.repels(
             9,
@@ -257,10 +257,10 @@ assert b.recv(1) == b"x"
 }
 
 #[test]
-fn nobody_outside_gets_a_signal() {
+fn processes_outside_get_no_signal() {
     everywhere(|arena| {
         let parent = arena.victim();
-        // Signal 0 only asks whether one could; nothing harmful is ever sent.
+        // Signal 0 only asks whether sending would work; the test never sends a harmful signal.
         arena.repels(
             10,
             &format!(
@@ -324,7 +324,7 @@ attack("dying alone", lambda: call(157, 1, 0))
 }
 
 #[test]
-fn nobody_is_root_inside() {
+fn bot_is_not_root_inside() {
     everywhere(|arena| {
         let outcome = arena.run(
             r#"
@@ -340,7 +340,7 @@ print(list(data), call(157, 39, 0, 0, 0, 0))
 }
 
 #[test]
-fn a_fork_bomb_is_bounded() {
+fn fork_bomb_is_limited() {
     everywhere(|arena| {
         let mut policy = arena.policy(
             r#"
@@ -360,14 +360,14 @@ print(made, flush=True)
         let outcome = arena.run_policy(&policy);
         let made: u32 = outcome.stdout.lines().last().and_then(|line| line.parse().ok()).expect("a number");
         assert!(outcome.stdout.starts_with("refused"), "{:?} {outcome:?}", arena.situation);
-        // Where the limit counts a user's processes, other tests' programs may come and go meanwhile.
+        // Where the limit counts a user's processes, other tests' programs may come and go.
         let exact = !matches!(arena.situation, Situation::UserBare | Situation::UserOld);
         assert!(if exact { made == 11 } else { made < 100 }, "{:?} made {made}", arena.situation);
     });
 }
 
 #[test]
-fn one_process_means_one() {
+fn limit_of_one_process_forbids_forks_and_threads() {
     everywhere(|arena| {
         let mut policy = arena.policy(
             "import _thread\nattack('fork', os.fork)\nattack('thread', lambda: _thread.start_new_thread(time.sleep, (1,)))\nattack('spawn', lambda: os.posix_spawn('/bin/true', ['true'], {}))",
@@ -379,7 +379,7 @@ fn one_process_means_one() {
 }
 
 #[test]
-fn a_memory_bomb_is_bounded() {
+fn memory_bomb_is_limited() {
     everywhere(|arena| {
         arena.repels(
             5,
@@ -402,7 +402,7 @@ keep.append(bytearray(100 << 20))
 }
 
 #[test]
-fn processes_of_others_are_not_seen() {
+fn processes_of_others_are_invisible() {
     everywhere(|arena| {
         let outcome = arena.run("print([e for e in os.listdir('/proc') if e.isdigit()] if os.path.exists('/proc/self') else [])\n");
         let hidden = matches!(arena.situation, Situation::Root | Situation::User);

@@ -1,4 +1,4 @@
-//! One test in a process of its own: after many bots nothing is left of them.
+//! One test in a separate process: many bots leave nothing behind.
 
 mod jail;
 
@@ -9,10 +9,10 @@ use agon_host::sandbox::BotExit;
 use jail::{Arena, Situation, processes_naming};
 
 #[test]
-fn many_bots_leave_nothing() {
+fn many_bots_leave_nothing_behind() {
     let arenas: Vec<Arena> = Situation::all().into_iter().map(Arena::new).collect();
     let play = |arena: &Arena, rounds: usize| {
-        // Some end by themselves, some are ended, each leaves a child behind.
+        // Some end by themselves, some are killed, and each leaves a child behind.
         let code = "if os.fork() == 0: time.sleep(20)\nif sys.stdin.readline() == 'end\\n': sys.exit(3)\ntime.sleep(20)";
         let policy = arena.policy(code);
         for round in 0..rounds {

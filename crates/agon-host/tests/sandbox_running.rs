@@ -1,4 +1,4 @@
-//! Programs behind the sandbox: they start, have what they were given and nothing else, and are gone when they should be.
+//! Programs in the sandbox: they start, have only what they were given, and are removed completely.
 
 mod jail;
 
@@ -11,7 +11,7 @@ use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, Str
 use jail::{Arena, Situation, everywhere, is_root, launcher, processes_naming};
 
 #[test]
-fn it_runs_and_has_its_streams() {
+fn program_runs_with_its_streams() {
     everywhere(|arena| {
         let policy = arena.policy(
             "line = input()\nprint('got', line, flush=True)\nprint('words', file=sys.stderr)\nsys.exit(7)",
@@ -35,7 +35,7 @@ fn it_runs_and_has_its_streams() {
 }
 
 #[test]
-fn a_shell_can_start_programs() {
+fn shell_can_start_programs() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
         policy.program = "/bin/sh".into();
@@ -46,7 +46,7 @@ fn a_shell_can_start_programs() {
     });
 }
 
-/// Whatever of these is installed: runtimes with threads, timers and large reservations of their own.
+/// Installed runtimes with threads, timers and large memory reservations.
 #[test]
 fn common_runtimes_start() {
     everywhere(|arena| {
@@ -74,7 +74,7 @@ fn common_runtimes_start() {
 }
 
 #[test]
-fn the_pid_is_the_bots_own() {
+fn pid_is_the_bots_and_signals_reach_it() {
     everywhere(|arena| {
         let mut jailed = arena.spawn(&arena.policy("time.sleep(60)")).expect("spawn");
         let pid = jailed.pid().as_raw_nonzero();
@@ -85,9 +85,9 @@ fn the_pid_is_the_bots_own() {
             stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next())
         };
         jailed.pause().expect("pause");
-        agon_rig::wait_until(&format!("it stands still, {:?}", arena.situation), || state() == Some('T'));
+        agon_rig::wait_until(&format!("it is stopped, {:?}", arena.situation), || state() == Some('T'));
         jailed.resume().expect("resume");
-        agon_rig::wait_until(&format!("it goes on, {:?}", arena.situation), || state() != Some('T'));
+        agon_rig::wait_until(&format!("it continues, {:?}", arena.situation), || state() != Some('T'));
         assert_eq!(jailed.try_wait(), None);
         assert_eq!(jailed.kill_all(), BotExit::Stopped);
         assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));
@@ -95,9 +95,9 @@ fn the_pid_is_the_bots_own() {
 }
 
 #[test]
-fn what_is_left_behind_is_gone() {
+fn orphans_of_a_bot_are_killed() {
     everywhere(|arena| {
-        // A daemon in the usual way: two forks, its own session where that is allowed, all signals ignored.
+        // A usual daemon: two forks, its own session where that is allowed, all signals ignored.
         let policy = arena.policy(
             r#"
 if os.fork() == 0:
@@ -133,8 +133,8 @@ sys.stdin.readline()
 }
 
 #[test]
-fn a_bot_ends_with_the_engine() {
-    // The engine is this test's own binary, started again to run the helper below, and killed hard.
+fn bot_ends_when_the_engine_is_killed() {
+    // The engine is this test's binary, started again to run the helper below, and killed with SIGKILL.
     let program = std::env::current_exe().expect("own path");
     let arena = Arena::new(Situation::all()[0]);
     let mut engine = std::process::Command::new(program)
@@ -192,7 +192,7 @@ print(found, os.umask(0) == 0o77, resource.getrlimit(resource.RLIMIT_CORE), os.g
 }
 
 #[test]
-fn extra_descriptors_arrive_by_number() {
+fn extra_descriptors_have_the_expected_numbers() {
     everywhere(|arena| {
         let (mut ours, theirs) =
             std::io::pipe().map(|(read, write)| (BufReader::new(read), write)).expect("pipe");
@@ -213,7 +213,7 @@ fn extra_descriptors_arrive_by_number() {
 }
 
 #[test]
-fn failures_are_named() {
+fn start_errors_name_the_cause() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
         policy.program = arena.path("bot/missing");
@@ -235,7 +235,7 @@ fn failures_are_named() {
 }
 
 #[test]
-fn a_missing_layer_is_refused_by_name() {
+fn missing_required_layer_is_named_in_the_error() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
         policy.required.push(LayerKind::Cgroup);
@@ -248,7 +248,7 @@ fn a_missing_layer_is_refused_by_name() {
     });
 }
 
-/// Folders in which this process's groups are the topmost, so that a group made there takes nothing away from anybody.
+/// Folders in which this process's cgroups are the topmost, so that a new cgroup there takes nothing away from others.
 fn cgroup_folders() -> Vec<&'static str> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let topmost = |line: &str| own.lines().any(|own| own.ends_with(line));
@@ -261,7 +261,7 @@ fn cgroup_folders() -> Vec<&'static str> {
 }
 
 #[test]
-fn a_cgroup_bounds_and_goes_away() {
+fn cgroup_limits_processes_and_is_removed() {
     let folders = cgroup_folders();
     if !folders.contains(&"/sys/fs/cgroup/pids") {
         agon_rig::cannot_run(agon_rig::Lacks::Machine, "no cgroup of version 1 for processes, or not root");
@@ -295,7 +295,7 @@ fn a_cgroup_bounds_and_goes_away() {
 }
 
 #[test]
-fn every_layer_is_probed() {
+fn probe_reports_every_layer() {
     for situation in [Situation::Root, Situation::User] {
         if situation.is_root() && !is_root() {
             agon_rig::cannot_run(agon_rig::Lacks::Machine, "its part as root: this is another user");
@@ -315,7 +315,7 @@ fn every_layer_is_probed() {
 }
 
 #[test]
-fn a_launcher_that_is_none_is_found_out() {
+fn program_that_is_not_a_launcher_is_detected() {
     let launcher = Launcher::new("/bin/true");
     assert!(matches!(launcher.probe(), Err(SandboxError::Silent(_))));
     let launcher = Launcher::new("/nowhere/agon");
@@ -323,7 +323,7 @@ fn a_launcher_that_is_none_is_found_out() {
 }
 
 #[test]
-fn starting_is_quick() {
+fn starting_takes_milliseconds() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
         policy.program = "/bin/true".into();
@@ -346,7 +346,7 @@ fn starting_is_quick() {
             "{:?}: /bin/true started after {started:?}, ended after {ended:?}, gone after {gone:?}",
             arena.situation
         );
-        // Whatever else this machine does, one of them is not held up.
+        // Even on a busy machine, one of them is not delayed.
         assert!(quickest < Duration::from_millis(500), "{quickest:?}");
     });
 }

@@ -1,5 +1,5 @@
-//! What a bot's processes do together, and what bots could tell each other by things they share: files of the same folder,
-//! locks, settings of open files, pages in memory.
+//! Limits over several processes of a bot, and covert channels between bots: files of the same folder, locks, settings of open
+//! files, cached pages.
 
 #![allow(clippy::expect_used, reason = "tests")]
 
@@ -11,7 +11,7 @@ use agon_host::sandbox::{BotExit, SandboxError};
 
 use jail::{Arena, everywhere, is_root};
 
-/// Another bot's files beside the bot's own: as a file, a folder, by other names.
+/// Another bot's files beside the bot's own: as a file, as a folder, through other names.
 fn with_neighbours(arena: &Arena) {
     let files =
         ["bot/helper.py", "bot/lib/more.py", "bot/other.py", "bot/deep/other/code.py", "bot/deep/near.py"];
@@ -42,14 +42,14 @@ attack("a folder's module", lambda: __import__("deep.other.code"))
 "#;
 
 #[test]
-fn what_is_hidden_stays_closed_and_what_is_beside_it_open() {
+fn hidden_paths_are_closed_and_their_neighbours_open() {
     everywhere(|arena| {
         with_neighbours(arena);
         let own = "import helper\nassert open('own.txt').read() == 'own' and open('lib/more.py').read() and open('deep/near.py').read()\n\
                    assert {'own.txt', 'helper.py'} <= set(os.listdir('.'))\nprint('played')\n";
         let mut policy = arena.policy(&format!("{NEIGHBOURS}{own}"));
         let open = arena.run_policy(&policy);
-        // Without hiding them they are open, or this test would show nothing. (One cannot be run in any case.)
+        // Without hiding they are open, or this test would prove nothing. (One cannot be executed in any case.)
         assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", arena.situation);
         policy.hidden = vec![arena.path("bot/other.py"), arena.path("bot/deep/other")];
         policy.executable.push(policy.folder.clone());
@@ -61,7 +61,7 @@ fn what_is_hidden_stays_closed_and_what_is_beside_it_open() {
 }
 
 #[test]
-fn hiding_what_is_needed_is_refused() {
+fn hiding_required_paths_is_rejected() {
     everywhere(|arena| {
         for path in ["bot", "scratch/notes"] {
             let mut policy = arena.policy("");
@@ -73,7 +73,7 @@ fn hiding_what_is_needed_is_refused() {
 }
 
 #[test]
-fn nothing_is_left_with_what_others_have_open() {
+fn bot_cannot_leave_marks_on_shared_open_files() {
     everywhere(|arena| {
         arena.repels(
             19,
@@ -109,8 +109,8 @@ assert os.preadv(copy, [bytearray(3)], 0) == 3 and fcntl.fcntl(2, 1032) > 0
 }
 
 #[test]
-fn memory_is_counted_for_all_processes_together() {
-    // Two children of 200 MiB each, for at most eight seconds. 256 MiB is the limit.
+fn memory_is_limited_over_all_processes() {
+    // Two children of 200 MiB each, for at most eight seconds. The limit is 256 MiB.
     let take = |how: &str| {
         format!(
             r#"
@@ -146,9 +146,9 @@ print("HOLE", flush=True)
 }
 
 #[test]
-fn what_a_fork_shares_is_counted_once() {
+fn memory_shared_with_forks_is_counted_once() {
     everywhere(|arena| {
-        // Each of them has all 200 MiB, and there are 200 MiB.
+        // Each of them maps all 200 MiB, and together they use 200 MiB.
         let outcome = arena.run(
             r#"
 taken = bytearray(b"x") * (200 << 20)

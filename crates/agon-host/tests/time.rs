@@ -1,4 +1,4 @@
-//! Clocks: who is late, who is not, and what is charged.
+//! Clocks: which bots are late, and what is charged.
 
 #![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
 
@@ -14,7 +14,7 @@ use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{PlayerOptions, TextPlayer};
 use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, script};
 
-/// Does this before each answer in Connect Five.
+/// A Connect Five bot that executes `what` before each answer.
 fn before_each_answer(what: &str) -> agon_host::Program {
     script(&format!(
         "
@@ -34,7 +34,7 @@ while True:
 }
 
 #[test]
-fn a_bot_that_sleeps_or_spins_past_its_limit_is_stopped_soon_after_it() {
+fn bot_past_its_limit_is_killed_soon_after_it() {
     let _alone = alone();
     for what in ["time.sleep(60)", "busy(60)", "sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)"] {
         let begin = Instant::now();
@@ -49,7 +49,7 @@ fn a_bot_that_sleeps_or_spins_past_its_limit_is_stopped_soon_after_it() {
 }
 
 #[test]
-fn an_answer_just_too_late_is_late_and_the_bot_lives() {
+fn slightly_late_answer_is_a_timeout_and_the_bot_lives() {
     let _alone = alone();
     let sitters = vec![Sitter::Program(before_each_answer("busy(0.13)")), Sitter::House("random")];
     let played = play::<ConnectFive>(&[("seconds", "0.1")], 1, sitters);
@@ -57,7 +57,7 @@ fn an_answer_just_too_late_is_late_and_the_bot_lives() {
 }
 
 #[test]
-fn wall_and_processor_time_are_told_apart() {
+fn wall_time_and_cpu_time_are_measured_separately() {
     let _alone = alone();
     let sitters = vec![Sitter::Program(before_each_answer("time.sleep(0.02)")), Sitter::House("random")];
     let sleeper = play::<ConnectFive>(&[], 1, sitters).seats[0];
@@ -68,9 +68,9 @@ fn wall_and_processor_time_are_told_apart() {
     assert!(spinner.time.cpu >= spinner.answers * ms(19), "{spinner:?}");
 }
 
-/// Four busy processes for each core, and a bot that uses half its limit on the processor: no timeout.
+/// With four busy processes for each core, a bot that uses half its limit of CPU time has no timeout.
 #[test]
-fn a_loaded_machine_loses_no_game_for_anyone() {
+fn honest_bot_on_a_loaded_machine_is_not_late() {
     let _alone = alone();
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let load: Vec<_> = (0..4 * cores)
@@ -99,9 +99,9 @@ fn a_loaded_machine_loses_no_game_for_anyone() {
     assert_eq!(first_fault(&greedy).0, Fault::Timeout);
 }
 
-/// Seat 0 answers at once, seat 1 after 30 ms: waiting for seat 1 is not charged to anybody else.
+/// Seat 0 answers after 30 ms, the others at once: they are not charged for the wait.
 #[test]
-fn nobody_is_charged_for_waiting_behind_somebody_else() {
+fn bot_is_not_charged_for_waiting_behind_another() {
     let _alone = alone();
     let bot = |sleep: f64| {
         Sitter::Program(script(&format!(
@@ -113,7 +113,7 @@ while True:
 "
         )))
     };
-    // The slow one first: it is waited for first.
+    // The slow bot is first, so the engine waits for it first.
     let played =
         play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![bot(0.03), bot(0.0), bot(0.0)]);
     assert!(played.faults.is_empty());
@@ -122,9 +122,9 @@ while True:
     assert!(charged(1) < ms(100) && charged(2) < ms(100), "{:?} {:?}", charged(1), charged(2));
 }
 
-/// A second thread that counts while nobody asks: held still, it does not come far.
+/// A second thread counts between requests. If the bot is stopped, it does not get far.
 #[test]
-fn nobody_thinks_while_nobody_asks() {
+fn stopped_bot_does_not_work_between_requests() {
     let _alone = alone();
     let counts = || {
         script(
@@ -170,9 +170,9 @@ while True:
     assert!(free > held + 20, "{held} {free}");
 }
 
-/// The start of a Word Racer program counts, by its own protocol and by JSON lines; unless the organiser says otherwise.
+/// The start of a Word Racer program is charged, in both protocols, unless the organiser disables it.
 #[test]
-fn a_start_that_counts_is_charged() {
+fn start_is_charged_where_the_game_says_so() {
     let _alone = alone();
     let sleepy = "import time; time.sleep(0.6); input(); input(); print('Q 0', flush=True); time.sleep(9)";
     let player = Box::new(TextPlayer::<WordRacer>::new(bare_script(sleepy), write_request));
@@ -194,9 +194,9 @@ fn a_start_that_counts_is_charged() {
     }
 }
 
-/// The shared clock of Hide and Seek: who sleeps past it loses it.
+/// The shared clock of Hide and Seek: a bot that sleeps past it loses the game.
 #[test]
-fn a_shared_clock_runs_out() {
+fn shared_clock_runs_out() {
     let _alone = alone();
     let sleeps = script("m = hear(); time.sleep(30)");
     let sitters = vec![Sitter::Program(sleeps), Sitter::House("still-hider")];

@@ -153,7 +153,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "one file twice",
             zip(renamed(&[("a.py", GOOD), ("b.py", GOOD)], "b.py", b"a.py")),
             422,
-            "is there twice",
+            "is listed twice",
         ),
         ("a device's name", zip(zipped(&[("NUL.py", GOOD)])), 422, "keep for themselves"),
         ("too many files", zip(zipped(&many)), 422, "more than 1000 entries"),

@@ -122,7 +122,7 @@ fn update_brings_what_is_new_and_one_that_fails_stops_no_other() {
     let without =
         common::agon(&place.path(""), &["update", "cup/cup.toml"]).env("PATH", "/nowhere").output().unwrap();
     assert!(
-        text(&without.stdout).contains("the program git is not on this machine"),
+        text(&without.stdout).contains("git is not installed on this machine"),
         "{}",
         text(&without.stdout)
     );

@@ -80,18 +80,18 @@ fn programs_that_do_not_say_hello_are_refused() {
     let hint = "hint: answer every line with one JSON object that repeats its id; see docs/protocol.md\n";
     assert_eq!(
         place.five("python3 talks.py"),
-        format!("error: python3 talks.py: answered hello with `hello to you`, which is no JSON\n{hint}")
+        format!("error: python3 talks.py: answered hello with `hello to you`, which is not JSON\n{hint}")
     );
     assert_eq!(
         place.racer("json:python3 wrong.py"),
         format!(
-            "error: json:python3 wrong.py: answered hello with `{{\"id\": 7}}`, which has not its id, 1\n{hint}"
+            "error: json:python3 wrong.py: answered hello with `{{\"id\": 7}}`, which lacks its id, 1\n{hint}"
         )
     );
     assert_eq!(
         place.five("json:python3 dies.py"),
         "error: json:python3 dies.py: ended with status 3 instead of answering hello\nerror:   my last words\n\
-         hint: run it by hand; does it start?\n"
+         hint: run it by hand and check that it starts\n"
     );
     let said = place.five("python3 gone.py");
     assert!(said.contains("there is no file ") && said.contains("/bots/gone.py\nhint: "), "{said}");
@@ -137,11 +137,11 @@ fn zips_that_are_not_one_bot_are_refused() {
     place.zip("Racer.zip", &[("racer.py", "")]);
     assert_eq!(
         place.five("Ana.zip"),
-        "error: Ana.zip: ../evil.py: the path leaves the archive by `..`\nhint: pack the bot's folder again, by its files' own names\n"
+        "error: Ana.zip: ../evil.py: the path leaves the archive by `..`\nhint: pack the bot's folder again, with plain file names\n"
     );
     assert_eq!(
         place.five("Two.zip"),
-        "error: Two.zip: the archive holds several bots: One.py and Two.py\nhint: one bot for each archive\n"
+        "error: Two.zip: the archive holds several bots: One.py and Two.py\nhint: put one bot into each archive\n"
     );
     let said = place.five("Text.zip");
     assert!(
@@ -218,13 +218,13 @@ fn lists_of_players_with_mistakes_are_refused_with_their_line() {
     );
     assert_eq!(
         place.racer("players.yml#Reader"),
-        "error: players.yml, line 3: there is no directory racers/one\nhint: it is read from where the list is\n"
+        "error: players.yml, line 3: there is no directory racers/one\nhint: give a path relative to the list's folder\n"
     );
     let said = place.racer("players.yml#Other");
     assert!(said.starts_with("error: players.yml, line 7: there is no file "), "{said}");
     assert_eq!(
         place.racer("typo.yml#A"),
-        "error: typo.yml, line 3, column 5: the key directry is not known\nhint: did you mean directory? keys are name, directory, command, language\n"
+        "error: typo.yml, line 3, column 5: unknown key directry\nhint: did you mean directory? keys are name, directory, command, language\n"
     );
     let said = place.racer("gone.yml#A");
     assert!(said.starts_with("error: gone.yml: cannot read it: No such file"), "{said}");

@@ -104,7 +104,7 @@ fn a_command_that_cannot_be_run_is_refused_before_any_game() {
     for (command, hint) in [
         ("no-such-program bot.py", "install it"),
         ("./bot.sh", "chmod +x"),
-        ("./other", "a path is read from the bot's folder"),
+        ("./other", "give a path relative to the bot's folder"),
         ("python3 'bot.py", "close it"),
     ] {
         let output = agon(folder.path(), &["play", "connect-five", command, "house:random"]);

@@ -1,4 +1,4 @@
-//! The launcher alone, for tests: what `agon` does when it starts itself again.
+//! The launcher as a separate program, for tests. `agon` re-executes itself instead.
 
 fn main() {
     agon_host::sandbox::run_launcher_if_requested();

@@ -1,4 +1,4 @@
-//! A bot as a `.zip`: unpacked into a private folder, or refused with the entry's name.
+//! Unpacks a bot from a `.zip` into a scratch folder, or rejects it and names the bad entry.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,20 +13,20 @@ use super::archive_paths::{self, ArchivePath, UsedPaths};
 use super::scratch_dir::show_to_all;
 use super::{BotRejection, ScratchDir};
 
-/// The largest archive, packed.
+/// Maximum size of an archive file.
 pub const PACKED: u64 = 8 << 20;
-/// The most an archive may hold, unpacked.
+/// Maximum size of an archive's content, unpacked.
 pub const UNPACKED: u64 = 32 << 20;
-/// The most entries, folders and litter included.
+/// Maximum number of entries, including folders and junk.
 pub const ENTRIES: usize = 1000;
 
-/// The kinds of file a Unix mode can say.
+/// The bits of a Unix mode that hold the file type.
 const KIND: u32 = 0o170_000;
 const KIND_FILE: u32 = 0o100_000;
 const KIND_FOLDER: u32 = 0o040_000;
 const KIND_LINK: u32 = 0o120_000;
 
-/// Unpacks an archive into a private folder that has its name.
+/// Unpacks an archive into a scratch folder that has the archive's name.
 pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
     let shown = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut bytes = Vec::new();
@@ -37,23 +37,24 @@ pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
         return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
     }
     let stem = path.file_stem().map_or_else(|| "bot".into(), |stem| stem.to_string_lossy().into_owned());
-    let broke =
-        |error: io::Error| BotRejection::new(format!("cannot unpack it: {error}"), "is there room for it?");
+    let broke = |error: io::Error| {
+        BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
+    };
     let folder = ScratchDir::new(plain(&stem)).map_err(broke)?;
     unpack_into(&bytes, folder.path(), &shown)?;
     show_to_all(folder.path()).map_err(broke)?;
     Ok(folder)
 }
 
-/// A stem that can be a folder's name.
+/// A stem that is usable as a folder name.
 fn plain(stem: &str) -> &str {
     if stem.is_empty() || stem == "." || stem == ".." { "bot" } else { stem }
 }
 
-/// Unpacks an archive's bytes into an empty folder. `shown` is what the archive is called.
+/// Unpacks an archive's bytes into an empty folder. `shown` is the archive's name in messages.
 pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRejection> {
     let broken = |error: &ZipError| {
-        let hint = "pack it anew, as an ordinary .zip without a password";
+        let hint = "pack it again, as an ordinary .zip without a password";
         BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
     };
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
@@ -64,7 +65,7 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
     if archive.has_duplicate_names() {
         let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
         let name = name_twice(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
-        return Err(BotRejection::new("is there twice", "pack each file once").in_file(name));
+        return Err(BotRejection::new("is listed twice", "pack each file once").in_file(name));
     }
     let (mut taken, mut left) = (UsedPaths::default(), UNPACKED);
     for index in 0..archive.len() {
@@ -72,7 +73,8 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
         taken.take(&name)?;
         let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
         let broke = |error: io::Error| {
-            BotRejection::new(format!("cannot unpack it: {error}"), "is there room for it?").in_file(&text)
+            BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
+                .in_file(&text)
         };
         if name.is_folder {
             fs::create_dir_all(path).map_err(broke)?;
@@ -90,16 +92,16 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
     Ok(())
 }
 
-/// A file of a bot that came file by file.
+/// One file of a bot that was uploaded file by file.
 #[derive(Clone, Debug)]
 pub struct UploadedFile {
-    /// What it is called, as its sender says: folders with `/` between them.
+    /// Its name as the client sent it, with `/` between folders.
     pub name: String,
-    /// Where its content lies.
+    /// The path of its content.
     pub at: std::path::PathBuf,
 }
 
-/// Moves files that came one by one into an empty folder, by the same rules as those of an archive.
+/// Moves files that were uploaded one by one into an empty folder, by the same rules as for an archive.
 pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejection> {
     if files.len() > ENTRIES {
         return Err(BotRejection::new(
@@ -112,25 +114,26 @@ pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejec
     for file in files.iter().filter(|file| !archive_paths::is_junk(&file.name)) {
         let name = archive_paths::read(&file.name)?;
         if name.is_folder {
-            return Err(BotRejection::new("is no file", "send files only").in_file(&file.name));
+            return Err(BotRejection::new("is not a file", "send files only").in_file(&file.name));
         }
         taken.take(&name)?;
         whole.push((file, name));
     }
     if whole.is_empty() {
-        return Err(BotRejection::new("there is no file", "send the bot's files"));
+        return Err(BotRejection::new("no files were sent", "send the bot's files"));
     }
     for (file, name) in whole {
         let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).and_then(|()| fs::rename(&file.at, &path)).map_err(|error| {
-            BotRejection::new(format!("cannot be kept: {error}"), "is there room for it?").in_file(&file.name)
+            BotRejection::new(format!("cannot be stored: {error}"), "check the free disk space")
+                .in_file(&file.name)
         })?;
     }
     Ok(())
 }
 
-/// The first name that an archive's directory lists twice. The library keeps only the last entry of a name.
+/// The first name that an archive's directory lists twice. The zip library keeps only the last entry of a name.
 fn name_twice(mut directory: &[u8]) -> Option<String> {
     const HEADER: usize = 46;
     let mut seen = HashSet::new();
@@ -148,10 +151,10 @@ fn name_twice(mut directory: &[u8]) -> Option<String> {
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// An entry's name and the size it says it has. `None` for what nobody means.
+/// An entry's name and its declared size. `None` for junk.
 fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, ArchivePath, u64)>, BotRejection> {
     let entry = archive.by_index_raw(index).map_err(|error| {
-        BotRejection::new(format!("is damaged: {}", words(&error)), "pack it anew")
+        BotRejection::new(format!("is damaged: {}", words(&error)), "pack it again")
             .in_file(format!("entry {}", index + 1))
     })?;
     let raw = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -162,14 +165,14 @@ fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, Archi
     if archive_paths::is_junk(&text) {
         return Ok(None);
     }
-    // A NUL in the bytes counts, whatever became of it in the text.
+    // Check the raw bytes for control characters such as NUL: decoding may have removed them.
     let name = archive_paths::read(if raw.chars().any(char::is_control) { &raw } else { &text })?;
     check_kind(&entry, name.is_folder)
         .map_err(|(what, hint)| BotRejection::new(what, hint).in_file(&text))?;
     Ok(Some((text, name, entry.size())))
 }
 
-/// What an entry holds. What an archive says of itself may be a lie: never more is read than there is room for.
+/// The content of an entry. The declared size may be false, so this reads no more than the remaining budget.
 fn content(
     archive: &mut Archive<'_>,
     index: usize,
@@ -180,27 +183,27 @@ fn content(
         let what = format!("with it, the archive unpacks to more than {} MiB", UNPACKED >> 20);
         BotRejection::new(what, "leave out what the bot does not need")
     };
-    let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it anew");
+    let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it again");
     if declared > left {
         return Err(too_much());
     }
-    // The name in front of an entry must be the one in the list at the end: else two programs see two archives.
+    // The local header's name must equal the central directory's, or two programs would see two different archives.
     let options = ZipReadOptions::new().enforce_header_consistency(true);
     let entry = archive.by_index_with_options(index, options).map_err(|e| damaged(words(&e)))?;
     let mut content = Vec::new();
     let read = entry.take(declared + 1).read_to_end(&mut content);
-    // More than it says comes before a checksum that cannot be right.
+    // Check for too much content before the checksum, which would be wrong as well.
     if content.len() as u64 > declared {
-        return Err(damaged(format!("holds more than the {declared} bytes it says")));
+        return Err(damaged(format!("holds more than the declared {declared} bytes")));
     }
     read.map_err(|e| damaged(e.to_string()))?;
     if (content.len() as u64) < declared {
-        return Err(damaged(format!("holds {} bytes, not the {declared} it says", content.len())));
+        return Err(damaged(format!("holds {} bytes, not the declared {declared}", content.len())));
     }
     Ok(content)
 }
 
-/// Only plain files and folders, packed in a way everybody can read.
+/// Accepts only plain files and folders with a common compression method.
 fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(), (String, &'static str)> {
     if entry.encrypted() {
         return Err(("is encrypted".to_owned(), "pack it without a password"));
@@ -217,13 +220,13 @@ fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(),
     match entry.compression() {
         CompressionMethod::Stored | CompressionMethod::Deflated => Ok(()),
         other => {
-            let what = format!("is packed by a method that is not read here ({other})");
-            Err((what, "pack it with the usual method, deflate"))
+            let what = format!("uses an unsupported compression method ({other})");
+            Err((what, "pack it with deflate, the usual method"))
         }
     }
 }
 
-/// A library's words, without its own beginning.
+/// The zip library's message without its prefix.
 fn words(error: &ZipError) -> String {
     match error {
         ZipError::InvalidArchive(what) => what.to_string(),

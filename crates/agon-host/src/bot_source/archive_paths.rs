@@ -1,4 +1,4 @@
-//! Names of an archive's entries: which are safe to make a file of, and which are the same to some machine.
+//! Names of archive entries: which are safe as file names, and which collide on some file system.
 
 use std::collections::HashMap;
 
@@ -6,29 +6,29 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::BotRejection;
 
-/// The deepest nesting of folders.
+/// Maximum depth of folders.
 pub(super) const DEEPEST: usize = 12;
-/// The longest name of one file or folder, in bytes.
+/// Maximum length of one file or folder name, in bytes.
 const LONGEST: usize = 200;
 
-/// What an archive's name means.
+/// A parsed entry name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ArchivePath {
     /// Its parts, each a plain name.
     pub parts: Vec<String>,
-    /// It ends with a `/`.
+    /// Whether it ends with a `/`.
     pub is_folder: bool,
 }
 
-/// Whether an entry is what machines add by themselves and nobody means.
+/// Whether an entry is junk that operating systems add by themselves.
 pub(super) fn is_junk(name: &str) -> bool {
     name.split('/').any(|part| part == "__MACOSX" || part == ".DS_Store")
 }
 
-/// Reads an entry's name.
+/// Parses an entry's name.
 pub(super) fn read(name: &str) -> Result<ArchivePath, BotRejection> {
     let refused = |what: &str, hint: &str| Err(BotRejection::new(what, hint).in_file(name));
-    let again = "pack the bot's folder again, by its files' own names";
+    let again = "pack the bot's folder again, with plain file names";
     if name.chars().any(char::is_control) {
         return refused("the name holds a control character", again);
     }
@@ -48,18 +48,18 @@ pub(super) fn read(name: &str) -> Result<ArchivePath, BotRejection> {
         return refused("a path with an empty part or `.`", again);
     }
     if parts.len() > DEEPEST {
-        return refused(&format!("more than {DEEPEST} folders deep"), "put the files nearer to the top");
+        return refused(&format!("more than {DEEPEST} folders deep"), "use fewer nested folders");
     }
     if parts.iter().any(|part| part.len() > LONGEST) {
         return refused(&format!("a name of more than {LONGEST} bytes"), "give it a shorter name");
     }
     if parts.iter().any(|part| is_reserved(part)) {
-        return refused("a name that some machines keep for themselves", "give it another name");
+        return refused("a name that some systems reserve", "give it another name");
     }
     Ok(ArchivePath { parts, is_folder })
 }
 
-/// Whether some machine means a device by it, or would cut its end.
+/// Whether some system treats the name as a device or cuts its end.
 fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
@@ -67,12 +67,12 @@ fn is_reserved(part: &str) -> bool {
     is_numbered || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || part.ends_with(['.', ' '])
 }
 
-/// All names so far, by what they are to a machine that knows no case and only one form of each letter.
+/// All names so far, keyed by their form on a file system without case and with one Unicode normalisation.
 #[derive(Default)]
 pub(super) struct UsedPaths(HashMap<String, (String, bool)>);
 
 impl UsedPaths {
-    /// Takes a name with the folders it lies in.
+    /// Adds a name and the folders that contain it. Fails if it collides with an earlier name.
     pub(super) fn take(&mut self, name: &ArchivePath) -> Result<(), BotRejection> {
         for depth in 1..=name.parts.len() {
             let path = name.parts[..depth].join("/");
@@ -83,12 +83,12 @@ impl UsedPaths {
                     self.0.insert(folded(&path), (path, is_folder));
                 }
                 Some((other, _)) if *other != path => {
-                    let what = format!("the same name as {other} but for case or the form of its letters");
+                    let what = format!("the same name as {other} except for case or Unicode form");
                     return Err(BotRejection::new(what, "give one of them another name").in_file(path));
                 }
                 Some((_, was_folder)) if !(is_folder && *was_folder) => {
                     let what = if is_folder == *was_folder {
-                        "is there twice"
+                        "is listed twice"
                     } else {
                         "is both a file and a folder"
                     };
@@ -101,10 +101,10 @@ impl UsedPaths {
     }
 }
 
-/// What differs only by case, or by how a letter with its accent is written, becomes the same.
+/// Folds case and Unicode normalisation.
 fn folded(path: &str) -> String {
     let lower: String = path.nfkd().flat_map(char::to_lowercase).collect();
-    // `ß` and `ẞ`, final sigma: once up and down again.
+    // `ß` and `ẞ`, final sigma: convert to upper case and back.
     lower.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsafe_names_are_refused_by_name() {
+    fn unsafe_names_are_rejected() {
         let what = |name: &str| read(name).unwrap_err().what;
         assert_eq!(what("/etc/passwd"), "an absolute path");
         assert_eq!(what("C:evil.py"), "an absolute path");
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(what(&"d/".repeat(13)), "more than 12 folders deep");
         assert_eq!(what(&"n".repeat(201)), "a name of more than 200 bytes");
         for reserved in ["a/NUL.py", "con", "Com1.txt", "aux .py", "end.", "end ", "lpt9/x.py"] {
-            assert_eq!(what(reserved), "a name that some machines keep for themselves", "{reserved}");
+            assert_eq!(what(reserved), "a name that some systems reserve", "{reserved}");
         }
         assert!(read("console.py").is_ok() && read("com.py").is_ok() && read(".hidden").is_ok());
         let name = read("id10+_bot/a b.py").unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_one_on_some_machine_collide() {
+    fn names_that_collide_on_some_system_are_rejected() {
         let clash = |names: &[&str]| {
             let mut taken = UsedPaths::default();
             names
@@ -148,7 +148,7 @@ mod tests {
         assert!(clash(&["caf\u{e9}.py", "cafe\u{301}.py"]).is_err());
         assert!(clash(&["stra\u{df}e.py", "STRASSE.py"]).is_err());
         assert!(clash(&["A/x.py", "a/y.py"]).is_err());
-        assert_eq!(clash(&["x.py", "x.py"]).unwrap_err().1, "is there twice");
+        assert_eq!(clash(&["x.py", "x.py"]).unwrap_err().1, "is listed twice");
         assert_eq!(clash(&["x", "x/y.py"]).unwrap_err().1, "is both a file and a folder");
     }
 }

@@ -1,4 +1,4 @@
-//! What a bot is made of, as one hash: names and content of all its files, in order.
+//! One hash for a bot: the names and contents of all its files, in order.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use agon_core::record::Digest;
 use sha2::{Digest as _, Sha256};
 
-/// What a bot learns, is told or leaves behind is not what it is.
+/// Folders with data, logs and build products, which are not part of the bot.
 const IGNORED_DIRS: [&str; 5] = ["data", "logs", "__pycache__", "node_modules", "__MACOSX"];
-/// Of more files than this the rest is not looked at.
+/// Maximum number of files; further files are ignored.
 const FILES: usize = 10_000;
-/// Past so much, files count by their name and size alone.
+/// Maximum number of hashed bytes; further files count by name and size only.
 const BYTES: u64 = 256 << 20;
 
-/// The hash of a folder, or of a file and what beside it the file mentions. `more` are words that belong to it, such as
-/// a class or a command.
+/// The hash of a folder, or of a file and the files beside it that it mentions. `more` are further strings that belong to the
+/// bot, such as a class or a command.
 pub fn hash(path: &Path, more: &[&str]) -> io::Result<String> {
     let root = path.parent().filter(|_| path.is_file()).unwrap_or(path);
     hash_files(root, &files(path)?, more)
 }
 
-/// The files that [`hash`] is about.
+/// The files that [`hash`] covers.
 pub fn files(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
     if path.is_file() && path.parent().is_some() { mentioned(path) } else { Ok(all(path)) }
 }
 
-/// The hash of these files, named as seen from a folder.
+/// The hash of these files, with names relative to a folder.
 pub fn hash_files(root: &Path, files: &BTreeSet<PathBuf>, more: &[&str]) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut left = BYTES;
-    // A length before each part: no two lists of parts are the same bytes.
+    // Prefix each part with its length, so that no two lists of parts give the same bytes.
     let part = |hash: &mut Sha256, bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
@@ -44,7 +44,7 @@ pub fn hash_files(root: &Path, files: &BTreeSet<PathBuf>, more: &[&str]) -> io::
         let name = file.strip_prefix(root).unwrap_or(file);
         part(&mut hash, name.as_os_str().as_encoded_bytes());
         let size = file.metadata()?.len();
-        // What we may not read the bot may not read either.
+        // A file that we cannot read, the bot cannot read either.
         let open = if size > left { None } else { fs::File::open(file).ok() };
         let Some(open) = open else {
             hash.update(size.to_le_bytes());
@@ -58,7 +58,7 @@ pub fn hash_files(root: &Path, files: &BTreeSet<PathBuf>, more: &[&str]) -> io::
     Ok(Digest(hash.finalize().into()).to_string())
 }
 
-/// All files of a folder that make the bot; links are not followed.
+/// All files of a folder that belong to the bot. Links are not followed.
 pub fn all(folder: &Path) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
     let mut folders = vec![folder.to_owned()];
@@ -81,8 +81,8 @@ pub fn all(folder: &Path) -> BTreeSet<PathBuf> {
     files
 }
 
-/// A file, and what stands beside it and is mentioned in it by name, and in that, and so on: many bots of a contest lie in
-/// one folder, and share a few helpers. It finds too much rather than too little.
+/// A file, the files beside it that it mentions by name, the files that those mention, and so on. Contests often keep many bots
+/// in one folder with a few shared helpers. The result may contain too many files, but not too few.
 fn mentioned(file: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let folder = file.parent().unwrap_or(file);
     let mut beside: Vec<(String, PathBuf)> = Vec::new();
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_covers_what_matters_and_nothing_else() {
+    fn hash_covers_relevant_files_only() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -142,7 +142,7 @@ mod tests {
         assert_ne!(hash(folder.path(), &["Other"]).unwrap(), first);
         write("deep/er.py", "3");
         assert_ne!(whole(), first);
-        // A file alone: what it mentions counts, what it does not mention does not.
+        // A single file: the hash covers the files it mentions, and no others.
         let alone = || hash(&folder.path().join("Bot.py"), &[]).unwrap();
         let first = alone();
         write("other.py", "4");

@@ -1,5 +1,5 @@
-//! Starting a bot once before its first game, to see whether it comes up: the only way to know that its imports and its
-//! constructor work. It is told `hello`, and ended when it has answered.
+//! Starts a bot once before its first game. Only that shows whether its imports and its constructor work. The bot gets `hello`
+//! and is ended after its answer.
 
 use agon_core::Game;
 use serde_json::Value as Json;
@@ -15,14 +15,14 @@ use crate::running_bot::RunningBot;
 /// The id of the only message.
 const ID: u64 = 1;
 
-/// A bot that was started and has not answered yet: several can come up at the same time.
+/// A bot that was started and has not answered yet. Several can start at the same time.
 pub struct LoadCheck {
     process: RunningBot,
     conditions: PlayerOptions,
 }
 
 impl LoadCheck {
-    /// Starts it and says `hello`. Does not wait.
+    /// Starts the bot and sends `hello`. Does not wait.
     pub fn begin<G: Game>(
         program: &Program,
         told: &HelloInfo,
@@ -33,7 +33,10 @@ impl LoadCheck {
         let environment = [("AGON_SEED", "0".to_owned()), ("AGON_GAME", info.id.to_owned())];
         let role = info.role(told.seat).name;
         let mut process = RunningBot::start(program, &environment, false, role).map_err(|error| {
-            BotRejection::new(format!("cannot be started: {error}"), "run it by hand; does it start?")
+            BotRejection::new(
+                format!("cannot be started: {error}"),
+                "run it by hand and check that it starts",
+            )
         })?;
         let (clock, clock_ms) = clock(&told.clock);
         let ms = |time: std::time::Duration| time.as_millis() as u64;
@@ -58,7 +61,7 @@ impl LoadCheck {
         Ok(Self { process, conditions })
     }
 
-    /// Waits for its answer. What it says of itself, or why it does not come up.
+    /// Waits for the answer. Returns the bot's reply, or why it cannot be loaded.
     pub fn finish(mut self) -> Result<Json, BotRejection> {
         let come = self.process.wait().1.and_then(|()| self.process.line());
         let line = match come {
@@ -72,9 +75,9 @@ impl LoadCheck {
             )
         };
         let answer: Json = serde_json::from_slice(&line)
-            .map_err(|_| refused(format!("answered hello with {}, which is no JSON", shown(&line))))?;
+            .map_err(|_| refused(format!("answered hello with {}, which is not JSON", shown(&line))))?;
         if answer["id"].as_u64() != Some(ID) {
-            return Err(refused(format!("answered hello with {}, which has not its id, {ID}", shown(&line))));
+            return Err(refused(format!("answered hello with {}, which lacks its id, {ID}", shown(&line))));
         }
         match answer.get("error") {
             None | Some(Json::Null) => Ok(answer),
@@ -86,10 +89,10 @@ impl LoadCheck {
         let (what, hint) = match trouble {
             AnswerError::Late => {
                 let what = format!("not ready within {:?} of its start", self.conditions.start);
-                (what, "do less before the first line is read; flush after each line")
+                (what, "do less before you read the first line; flush after each line")
             }
             AnswerError::Ended(how) => {
-                (format!("{how} instead of answering hello"), "run it by hand; does it start?")
+                (format!("{how} instead of answering hello"), "run it by hand and check that it starts")
             }
             AnswerError::TooLong(line) => {
                 (format!("answered hello with a line longer than 64 KiB: {line}"), "see docs/protocol.md")
@@ -100,18 +103,18 @@ impl LoadCheck {
     }
 }
 
-/// A Python bot's own trouble, as its host tells it.
+/// A load error as the Python host reports it.
 fn not_loaded(error: &Json) -> BotRejection {
     let text = |name: &str| error[name].as_str().unwrap_or_default();
     let trace = shown_words(text("trace"));
     let hint = match text("hint") {
-        "" => "mend the bot, and try again",
+        "" => "fix the bot and try again",
         hint => hint,
     };
     let refusal = BotRejection::new(text("what"), hint);
     let number = |name: &str| error[name].as_u64().and_then(|n| u32::try_from(n).ok());
     let (file, line) = match (error["file"].as_str(), number("line")) {
-        // A constructor's failure is told with its traceback alone.
+        // The place of a constructor's error is only in the traceback.
         (file, None) => last_place(&trace).unwrap_or((file, None)),
         (file, line) => (file, line),
     };
@@ -135,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_constructor_has_its_line() {
+    fn failing_constructor_is_reported_with_its_line() {
         let trace = "File \"MyBot.py\", line 7, in __init__\n    1/0\nZeroDivisionError: division by zero";
         let error = serde_json::json!({"what": "MyBot() fails", "file": "MyBot.py", "trace": trace});
         let refusal = not_loaded(&error);

@@ -1,15 +1,15 @@
-//! Would this bot be accepted, and what is it exactly? Everything that is looked at before a bot's first game.
+//! Checks before a bot's first game: is it acceptable, and which files is it made of?
 //!
 //! - [`archive`]: a `.zip`, unpacked by strict rules
-//! - [`git`]: a bot in a git repository, brought here
-//! - [`players`]: an entry of a `players.yml`
-//! - [`private`]: folders of a run's own, gone when it ends
-//! - [`view`]: a bot's folder with something added to it
-//! - [`content`]: the hash of what a bot is made of
-//! - [`survey`]: what a Python bot's source says, without running it
-//! - [`loading`]: starting a bot once, to see whether it comes up
+//! - [`git`]: a bot in a git repository
+//! - [`players_yml`]: an entry of a `players.yml`
+//! - [`scratch_dir`]: temporary folders of a run
+//! - [`overlay_dir`]: a bot's folder with files added to it
+//! - [`content_hash`]: the hash of a bot's files
+//! - [`source_check`]: static checks of a Python bot's source
+//! - [`load_check`]: starts a bot once, to see whether it loads
 //!
-//! Nothing here knows who asks: what is wrong comes back as data.
+//! Problems are returned as data; the caller decides how to show them.
 
 pub mod archive;
 mod archive_paths;
@@ -32,41 +32,41 @@ pub use source_check::{Finding, SourceReport};
 
 use crate::program::ProgramError;
 
-/// Why a bot is not accepted: what, where, and what to do.
+/// Why a bot is not accepted: the problem, its place, and an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, thiserror::Error)]
 pub struct BotRejection {
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// In which file, seen from the bot's folder (or an entry of an archive).
+    /// The file, relative to the bot's folder (or the entry of an archive).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// On which line, from 1.
+    /// The line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// In which column, from 1.
+    /// The column, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// What to do.
+    /// The instruction for the author.
     pub hint: String,
-    /// The bot's own words on the way there, such as a traceback.
+    /// The bot's output that led to it, such as a traceback.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub trace: String,
 }
 
 impl BotRejection {
-    /// Without a place. Strangers' words in it are made harmless.
+    /// A rejection without a place. Untrusted text in it is sanitised.
     pub fn new(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
         Self { what: sanitize(what.as_ref()), hint: sanitize(hint.as_ref()), ..Self::default() }
     }
 
-    /// In this file.
+    /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<str>) -> Self {
         self.file = Some(sanitize(file.as_ref()));
         self
     }
 
-    /// On this line, where it is known.
+    /// Sets line and column, where they are known.
     #[must_use]
     pub const fn at(mut self, line: Option<u32>, column: Option<u32>) -> Self {
         self.line = line;
@@ -74,13 +74,13 @@ impl BotRejection {
         self
     }
 
-    /// The machine said no.
+    /// A rejection for an I/O error.
     fn io(doing: &str, path: &Path, error: &std::io::Error) -> Self {
-        Self::new(format!("cannot {doing}: {error}"), "is it there, and may you read it?")
+        Self::new(format!("cannot {doing}: {error}"), "check that the file exists and is readable")
             .in_file(path.display().to_string())
     }
 
-    /// File, line and column in words: `MyBot.py, line 3, column 7`.
+    /// File, line and column as text: `MyBot.py, line 3, column 7`.
     pub fn place(&self) -> String {
         let numbers = [("line", self.line), ("column", self.column)];
         let numbered = numbers.into_iter().filter_map(|(name, number)| Some(format!("{name} {}", number?)));
@@ -105,10 +105,10 @@ impl From<ProgramError> for BotRejection {
     }
 }
 
-/// The longest text of a stranger's that is shown.
+/// Maximum number of characters shown of untrusted text.
 const LONGEST: usize = 1000;
 
-/// Text on one line, nothing in it that a terminal would obey or that turns the direction of writing.
+/// Text on one line, without terminal control characters or changes of the writing direction.
 fn sanitize(text: &str) -> String {
     let odd = |c: char| {
         c.is_control()
@@ -125,8 +125,8 @@ fn sanitize(text: &str) -> String {
     clean
 }
 
-/// The folder in which a submission really begins: the folder itself, or its only sub-folder if there is no Python file
-/// beside it (an archive often has one more level).
+/// The root folder of a submission: the folder itself, or its only subfolder if there is no Python file beside it (an archive
+/// often has one extra level).
 pub fn submission_root(folder: &Path) -> PathBuf {
     let mut root = folder.to_owned();
     for _ in 0..archive_paths::DEEPEST {
@@ -152,14 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_reads_as_a_sentence() {
-        let refusal = BotRejection::new("does not parse", "mend it").in_file("Bot.py").at(Some(3), Some(7));
-        assert_eq!(refusal.to_string(), "Bot.py, line 3, column 7: does not parse\nhint: mend it");
+    fn rejection_is_displayed_with_place_and_hint() {
+        let refusal = BotRejection::new("does not parse", "fix it").in_file("Bot.py").at(Some(3), Some(7));
+        assert_eq!(refusal.to_string(), "Bot.py, line 3, column 7: does not parse\nhint: fix it");
         assert_eq!(BotRejection::new("a\u{1b}[2J\u{202e}b", "").to_string(), "a\\u{1b}[2J\\u{202e}b");
     }
 
     #[test]
-    fn one_more_level_is_no_matter() {
+    fn submission_root_skips_one_extra_level() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("MyBot");
         std::fs::create_dir_all(inner.join("data")).unwrap();

@@ -1,9 +1,9 @@
-//! A bot's folder with something added to it, for one run: Word Racer's `words.dat`, Connect Five's `logs/`.
+//! A bot's folder with files added to it, for one run: Word Racer's `words.dat`, Connect Five's `logs/`.
 //!
-//! The bot's own folder stays as it is, and may be read-only or large. The view is a private folder in which the small
-//! files at the top are copies (a program that asks where its own file lies is told: here) and all else is a link into the
-//! bot's own folder, which must be readable too ([`crate::Program::also`]). A path means the same inside the sandbox and
-//! outside, so nothing can be mounted over a folder of the bot's.
+//! The bot's own folder stays unchanged; it may be read-only or large. The overlay is a scratch folder. Small files at the top
+//! are copies, so that a program that asks for its own path gets one in the overlay. Everything else is a link into the bot's
+//! folder, which must be readable too ([`crate::Program::readable_dirs`]). A path means the same inside and outside the sandbox, so
+//! nothing can be mounted over a folder of the bot.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -17,22 +17,22 @@ use super::scratch_dir::show_to_all;
 use super::{BotRejection, ScratchDir};
 use crate::sandbox::Writable;
 
-/// The largest file that is copied.
+/// Maximum size of a file that is copied.
 const COPIED: u64 = 1 << 20;
-/// The most that is copied altogether.
+/// Maximum size of all copies.
 const COPIED_ALL: u64 = 32 << 20;
-/// The most files and folders beside a bot.
+/// Maximum number of files and folders in a bot's folder.
 const BESIDE: usize = 10_000;
-/// The most that may be in `data/`.
+/// Maximum size of `data/`.
 pub const DATA: u64 = 64 << 20;
 
-/// A view of `source` (a whole path) without what is called one of `but`.
+/// An overlay of `source` (an absolute path) without the entries named in `but`.
 pub fn of(source: &Path, but: &[&str]) -> Result<ScratchDir, BotRejection> {
     let name = source.file_name().unwrap_or(OsStr::new("bot")).to_string_lossy().into_owned();
     let broke = |error: io::Error| {
         BotRejection::new(
             format!("cannot prepare the bot's folder: {error}"),
-            "is there room for temporary files?",
+            "check the space for temporary files",
         )
     };
     let view = ScratchDir::new(&name).map_err(broke)?;
@@ -41,7 +41,7 @@ pub fn of(source: &Path, but: &[&str]) -> Result<ScratchDir, BotRejection> {
     for (count, entry) in entries.flatten().enumerate() {
         if count == BESIDE {
             let what = format!("the bot's folder has more than {BESIDE} files");
-            return Err(BotRejection::new(what, "put the bot into a folder of its own"));
+            return Err(BotRejection::new(what, "put the bot into a separate folder"));
         }
         if !but.iter().any(|name| entry.file_name() == *name) {
             add(&entry.path(), &view.path().join(entry.file_name()), &mut left).map_err(broke)?;
@@ -50,7 +50,7 @@ pub fn of(source: &Path, but: &[&str]) -> Result<ScratchDir, BotRejection> {
     Ok(view)
 }
 
-/// A copy of a small file, else a link. What is a link already stays one: it is never followed from here.
+/// Copies a small file, links a large one. A link stays a link: it is never followed here.
 fn add(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
     let about = from.symlink_metadata()?;
     if about.is_symlink() {
@@ -65,31 +65,32 @@ fn add(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
     symlink(from, to)
 }
 
-/// Where a bot that learns keeps what it has learnt.
+/// The folders of a bot that keeps data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BotDataDirs {
-    /// `data/`, where it really is.
+    /// The real path of `data/`.
     pub data: Writable,
     /// `logs/`.
     pub logs: PathBuf,
-    /// Whether `data/` is there after the run.
+    /// Whether `data/` persists after the run.
     pub kept: bool,
 }
 
-/// A view of a bot's folder with `data/` and `logs/` in it. `data/` is the bot's own if it may be written to and `keep`
-/// says so; otherwise a copy that is lost with the view.
+/// An overlay of a bot's folder with `data/` and `logs/`. `data/` is the bot's real folder if it is writable and `keep` is set;
+/// otherwise it is a copy that is removed with the overlay.
 pub fn with_bot_data(source: &Path, keep: bool) -> Result<(ScratchDir, BotDataDirs), BotRejection> {
     let mut view = of(source, &["data", "logs"])?;
     let (own, logs) = (source.join("data"), view.path().join("logs"));
     let broke = |error: io::Error| {
         BotRejection::new(
             format!("cannot prepare data/ and logs/: {error}"),
-            "is there room for temporary files?",
+            "check the space for temporary files",
         )
     };
     if own.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
-        return Err(BotRejection::new("is not a folder of its own", "data/ must be a real folder, no link")
-            .in_file("data"));
+        return Err(
+            BotRejection::new("is not a real folder", "make data/ a real folder, not a link").in_file("data")
+        );
     }
     if size(&own) > DATA {
         let what = format!("holds more than {} MiB", DATA >> 20);
@@ -108,13 +109,13 @@ pub fn with_bot_data(source: &Path, keep: bool) -> Result<(ScratchDir, BotDataDi
     Ok((view, BotDataDirs { data: Writable { path: data, bytes: DATA, kept: true }, logs, kept }))
 }
 
-/// `data/` and `logs/` in a folder that is private already.
+/// Creates `data/` and `logs/` in a scratch folder.
 pub fn learning_in(folder: &Path) -> Result<BotDataDirs, BotRejection> {
     let (data, logs) = (folder.join("data"), folder.join("logs"));
     for path in [&data, &logs] {
         fs::create_dir_all(path).map_err(|error| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            BotRejection::new(format!("is not a folder: {error}"), "data and logs are folders").in_file(name)
+            BotRejection::new(format!("is not a folder: {error}"), "make data and logs folders").in_file(name)
         })?;
         show_to_all(path).map_err(|error| BotRejection::io("open it to the bot", path, &error))?;
     }
@@ -129,7 +130,7 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     show_to_all(to)
 }
 
-/// Copies files and folders; links are left out.
+/// Copies files and folders. Links are left out.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
@@ -138,14 +139,14 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
             copy_all(&entry.path(), &there)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), &there)?;
-            // A copy is the bot's to change, also one of a read-only file.
+            // The bot may change the copy, even if the original is read-only.
             fs::set_permissions(there, Permissions::from_mode(0o644))?;
         }
     }
     Ok(())
 }
 
-/// Bytes in a folder, links not followed.
+/// Bytes in a folder. Links are not followed.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_shows_all_but_what_is_left_out() {
+    fn overlay_shows_everything_but_excluded_entries() {
         let source = tempfile::tempdir().unwrap();
         let source = source.path().canonicalize().unwrap();
         fs::write(source.join("bot.py"), "small").unwrap();
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_the_bots_own_and_leaves_no_trace_if_unused() {
+    fn data_is_the_bots_folder_and_is_removed_if_unused() {
         let source = tempfile::tempdir().unwrap();
         let source = source.path().canonicalize().unwrap();
         let (view, learning) = with_bot_data(&source, true).unwrap();
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_data_is_refused() {
+    fn link_in_place_of_data_is_rejected() {
         let source = tempfile::tempdir().unwrap();
         symlink("/etc", source.path().join("data")).unwrap();
         assert_eq!(with_bot_data(source.path(), true).unwrap_err().file.as_deref(), Some("data"));

@@ -1,4 +1,4 @@
-//! An entry of a `players.yml`, Word Racer's list of bots: `name`, `directory`, `command`, and perhaps `language`.
+//! An entry of a `players.yml`, Word Racer's list of bots: `name`, `directory`, `command`, and optionally `language`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use serde_saphyr::{Error, Spanned};
 use super::BotRejection;
 use crate::program::Program;
 
-/// The largest file.
+/// Maximum file size.
 const LARGEST: u64 = 1 << 20;
-/// What an entry has.
+/// The keys of an entry.
 const KEYS: [&str; 4] = ["name", "directory", "command", "language"];
-/// What an entry looks like.
-const SHAPE: &str = "players: then for each bot - name, directory, command, one below the other";
+/// Hint that describes an entry.
+const SHAPE: &str = "write players: then for each bot - name, directory, command, one below the other";
 
 /// A bot of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayersEntry {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its folder.
     pub directory: PathBuf,
-    /// What runs it, there.
+    /// The command that runs it in that folder.
     pub command: String,
-    /// What it is written in, if it says so.
+    /// Its programming language, if given.
     pub language: Option<String>,
     file: String,
-    /// What relative paths are read from.
+    /// The folder for relative paths.
     root: PathBuf,
     directory_line: u32,
     command_line: u32,
@@ -55,12 +55,12 @@ pub fn is_list(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "yml" || e == "yaml") && path.is_file()
 }
 
-/// The bot of this name; without a name, the only one. `NAME@DIR` reads its directory from DIR in place of the list's folder.
+/// The bot with this name; without a name, the only one. `NAME@DIR` resolves its directory against DIR instead of the list's folder.
 pub fn choose(path: &Path, name: Option<&str>) -> Result<PlayersEntry, BotRejection> {
     choose_in(Path::new(""), path, name)
 }
 
-/// The same, with relative paths read from `root` and not from the current folder. They are shown as they were given.
+/// The same, with relative paths resolved against `root` instead of the current folder. Messages show them as given.
 pub fn choose_in(root: &Path, path: &Path, name: Option<&str>) -> Result<PlayersEntry, BotRejection> {
     let shown = path.display().to_string();
     let players = read_in(root, path, None)?;
@@ -95,7 +95,7 @@ fn choose_from(
     })
 }
 
-/// All bots of a list: at least one. Directories are read from `base`, or from where the list is.
+/// All bots of a list, at least one. Directories are resolved against `base`, or against the list's folder.
 pub fn read(path: &Path, base: Option<&Path>) -> Result<Vec<PlayersEntry>, BotRejection> {
     read_in(Path::new(""), path, base)
 }
@@ -106,12 +106,12 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
     let refused = |what: &str, hint: &str| BotRejection::new(what, hint).in_file(&shown);
     let about = fs::metadata(&whole).map_err(|error| BotRejection::io("read it", path, &error))?;
     if about.len() > LARGEST {
-        return Err(refused("is larger than 1 MiB", "a list of bots is a few lines"));
+        return Err(refused("is larger than 1 MiB", "name a list of bots, which is a few lines long"));
     }
     let text = fs::read(&whole).map_err(|error| BotRejection::io("read it", path, &error))?;
     let text = String::from_utf8(text).map_err(|_| refused("is not text", "save it as UTF-8 text"))?;
     let list: Result<List, Error> = serde_saphyr::from_str(&text);
-    // The contest's own document prints a list that is no YAML. The text as it stands has the better errors.
+    // The contest's document prints a list that is not valid YAML. Errors refer to the text as written.
     let list = list.or_else(|error| serde_saphyr::from_str(&aligned(&text)).map_err(|_| error));
     let list = list.map_err(|error| in_words(&error).in_file(&shown))?;
     if list.players.is_empty() {
@@ -126,8 +126,8 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
             return Err(refused("the name is empty", "name the bot").at(line, column));
         }
         if players.iter().any(|player| player.name == name) {
-            let what = format!("the name {name} is there twice");
-            return Err(refused(&what, "give each bot a name of its own").at(line, column));
+            let what = format!("the name {name} is listed twice");
+            return Err(refused(&what, "give each bot a different name").at(line, column));
         }
         players.push(PlayersEntry {
             name,
@@ -144,21 +144,24 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
 }
 
 impl PlayersEntry {
-    /// What is to be run, if it is there.
+    /// The program to run, if it exists.
     pub fn program(&self, guarded: bool) -> Result<Program, BotRejection> {
         let at = |refusal: BotRejection, line: u32| refusal.in_file(&self.file).at(Some(line), None);
         let directory = self.root.join(&self.directory);
         if !directory.is_dir() {
             let what = format!("there is no directory {}", self.directory.display());
             return Err(at(
-                BotRejection::new(what, "it is read from where the list is"),
+                BotRejection::new(what, "give a path relative to the list's folder"),
                 self.directory_line,
             ));
         }
         let wrong = |error| at(BotRejection::from(error), self.command_line);
         let directory = directory.canonicalize().map_err(|error| {
             at(
-                BotRejection::new(format!("cannot enter the directory: {error}"), "may you read it?"),
+                BotRejection::new(
+                    format!("cannot enter the directory: {error}"),
+                    "make the directory readable",
+                ),
                 self.directory_line,
             )
         })?;
@@ -168,7 +171,7 @@ impl PlayersEntry {
             program.locate().map(|_| program)
         };
         let program = read(&self.command).or_else(|error| {
-            // Lists of years ago say `python`, which many machines no longer have.
+            // Old lists say `python`, which many systems no longer have.
             let rest = self.command.trim_start().strip_prefix("python ");
             rest.and_then(|rest| read(&format!("python3 {rest}")).ok()).ok_or(error)
         });
@@ -178,8 +181,7 @@ impl PlayersEntry {
     }
 }
 
-/// A script or an archive that a command hands to its interpreter must be there, and behind the sandbox it must be in the
-/// bot's folder.
+/// Checks that a script or archive in the command exists and, for the sandbox, that it is in the bot's folder.
 pub fn named_files(program: &Program) -> Result<(), BotRejection> {
     const ENDINGS: [&str; 8] = [".py", ".js", ".mjs", ".jar", ".rb", ".pl", ".lua", ".sh"];
     let is_file =
@@ -188,7 +190,7 @@ pub fn named_files(program: &Program) -> Result<(), BotRejection> {
     let path = program.folder.join(word);
     let Ok(real) = path.canonicalize() else {
         let what = format!("there is no file {}", path.display());
-        return Err(BotRejection::new(what, "a path is read from the bot's folder"));
+        return Err(BotRejection::new(what, "give a path relative to the bot's folder"));
     };
     let shown = ["/usr", "/bin", "/lib"].map(Path::new);
     let inside = real.starts_with(&program.folder) || shown.iter().any(|folder| real.starts_with(folder));
@@ -207,7 +209,7 @@ fn place(location: serde_saphyr::Location) -> (Option<u32>, Option<u32>) {
     (number(location.line()), number(location.column()))
 }
 
-/// What is wrong with the list, in our words.
+/// The YAML error as a rejection in plain words.
 fn in_words(error: &Error) -> BotRejection {
     let error = error.without_snippet();
     let (line, column) = error.location().map_or((None, None), place);
@@ -216,30 +218,30 @@ fn in_words(error: &Error) -> BotRejection {
             let near = closest_name(field, expected.iter().copied())
                 .map_or_else(String::new, |near| format!("did you mean {near}? "));
             BotRejection::new(
-                format!("the key {field} is not known"),
+                format!("unknown key {field}"),
                 format!("{near}keys are {}", expected.join(", ")),
             )
         }
         Error::SerdeMissingField { field, .. } if KEYS.contains(field) => {
-            BotRejection::new(format!("a bot has no {field}"), "each needs name, directory and command")
+            BotRejection::new(format!("a bot has no {field}"), "give each bot name, directory and command")
         }
         Error::SerdeMissingField { field, .. } => {
             BotRejection::new(format!("the key {field} is missing"), SHAPE)
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or("a key");
-            BotRejection::new(format!("{key} is there twice"), "each key once for each bot")
+            BotRejection::new(format!("duplicate key {key}"), "write each key once for each bot")
         }
         other => {
             let text = other.to_string();
             let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            BotRejection::new(format!("is no list of bots: {what}"), SHAPE)
+            BotRejection::new(format!("is not a list of bots: {what}"), SHAPE)
         }
     };
     refusal.at(line, column)
 }
 
-/// The keys of a bot put below the first of them, wherever they were indented to.
+/// Aligns the keys of a bot with its first key, whatever their indentation is.
 fn aligned(text: &str) -> String {
     let mut column = None;
     let lines = text.lines().map(|line| {
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_the_document_is_read_as_it_is_printed() {
+    fn list_printed_in_the_contest_document_is_accepted() {
         let printed = "players:\n- name: MyBot\n    directory: mybot\n    command: ./mybot_racer\n";
         let proper =
             "players:\n  - name: MyBot\n    directory: mybot\n    command: ./mybot_racer\n    language: C\n";
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_read_from_the_list_or_from_a_base() {
+    fn directories_are_resolved_against_the_list_or_a_base() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("players.yml");
         fs::write(
@@ -297,37 +299,36 @@ mod tests {
         let place = |name: &str| choose(&path, Some(name)).map(|player| player.directory);
         assert_eq!(place("A").unwrap(), folder.path().join("a"));
         assert_eq!(place("A@run").unwrap(), Path::new("run/a"));
-        assert_eq!(place("B@C").unwrap(), folder.path().join("b"), "a name may have an @ of its own");
+        assert_eq!(place("B@C").unwrap(), folder.path().join("b"), "a name may contain an @");
         assert_eq!(place("B@C@run").unwrap(), Path::new("run/b"));
         assert!(place("D@run").is_err());
     }
 
     #[test]
-    fn each_mistake_has_its_line() {
+    fn errors_have_their_line() {
         let said = |text: &str| list(text).unwrap_err().to_string();
         assert_eq!(
             said("players:\n  - name: A\n    dirctory: a\n    command: x\n"),
-            "players.yml, line 3, column 5: the key dirctory is not known\nhint: did you mean directory? keys are name, directory, command, language"
+            "players.yml, line 3, column 5: unknown key dirctory\nhint: did you mean directory? keys are name, directory, command, language"
         );
         assert_eq!(
             said("players:\n  - name: A\n    directory: a\n"),
-            "players.yml, line 3, column 5: a bot has no command\nhint: each needs name, directory and command"
+            "players.yml, line 3, column 5: a bot has no command\nhint: give each bot name, directory and command"
         );
         assert_eq!(
             said(
                 "players:\n  - {name: A, directory: a, command: x}\n  - {name: A, directory: b, command: y}\n"
             ),
-            "players.yml, line 3, column 12: the name A is there twice\nhint: give each bot a name of its own"
+            "players.yml, line 3, column 12: the name A is listed twice\nhint: give each bot a different name"
         );
         assert_eq!(
             said("players:\n  - name: A\n    name: B\n    directory: a\n    command: x\n"),
-            "players.yml, line 3, column 5: name is there twice\nhint: each key once for each bot"
+            "players.yml, line 3, column 5: duplicate key name\nhint: write each key once for each bot"
         );
         assert_eq!(said("players: []\n"), format!("players.yml: has no bots\nhint: {SHAPE}"));
         assert!(
-            said("bots: []\n").starts_with(
-                "players.yml, line 1, column 1: the key bots is not known\nhint: keys are players"
-            ),
+            said("bots: []\n")
+                .starts_with("players.yml, line 1, column 1: unknown key bots\nhint: keys are players"),
             "{}",
             said("bots: []\n")
         );
@@ -338,7 +339,7 @@ mod tests {
         );
         assert!(said("42\n").starts_with("players.yml, line 1"), "{}", said("42\n"));
         assert!(said("").starts_with("players.yml"), "{}", said(""));
-        // Aliases that multiply are bounded by the reader.
+        // The YAML reader limits aliases that multiply.
         let bomb = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nplayers: [*b,*b,*b]\n";
         assert!(list(bomb).is_err());
     }

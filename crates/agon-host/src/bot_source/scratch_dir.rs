@@ -1,9 +1,9 @@
-//! Folders of a run's own, for what must not lie in anybody else's: unpacked archives, prepared copies.
+//! Temporary folders of a run, for unpacked archives and prepared copies.
 //!
-//! A folder is removed when it is dropped. Should this program be killed first, the kernel lets go of the lock on the folder
-//! itself, and the next run that makes one finds it unlocked and removes it. Process ids would not do: they are used
-//! again, and mean nothing from one container to the next. A folder that was made and is not locked yet may be taken for one
-//! that was left: whoever loses it so makes another. So no moment is too early or too late to be killed in.
+//! Dropping a [`ScratchDir`] removes its folder. If this program is killed first, the kernel releases the lock on the folder. The
+//! next run that creates a folder finds it unlocked and removes it. Process ids would not work: they are reused and differ between
+//! containers. A new folder that is not locked yet may be mistaken for a leftover; its owner then creates another one. So a kill
+//! is harmless at any time.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, DirEntry, File, Permissions, TryLockError};
@@ -14,30 +14,30 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-/// How the folders' names begin.
+/// Prefix of the folders' names.
 const PREFIX: &str = "agon-bot-";
-/// So many folders in a row are not taken away by chance.
+/// Maximum number of attempts to create a folder. Losing this many in a row is not a coincidence.
 const TRIES: u32 = 100;
 
-/// A folder that is gone when this is dropped.
+/// A folder that is removed when this is dropped.
 #[derive(Debug)]
 pub struct ScratchDir {
     outer: PathBuf,
     inner: PathBuf,
-    /// Folders elsewhere that were made for its sake: removed with it if nothing was put into them.
+    /// Folders elsewhere that were created for it. They are removed with it if they are still empty.
     made: Vec<PathBuf>,
-    /// Locked as long as it is open.
+    /// The lock; it is held while this file is open.
     _lock: File,
 }
 
 impl ScratchDir {
-    /// An empty folder; the last part of its path is `name`. What runs before us left behind is cleared first.
+    /// An empty folder; the last part of its path is `name`. Removes leftovers of killed runs first.
     pub fn new(name: &str) -> io::Result<Self> {
         let base = std::env::temp_dir().canonicalize()?;
         clear(&base);
         let (outer, lock) = Self::outer(&base)?;
-        // A bot may run as another user: it goes through, and cannot look around. What it must not find has a name
-        // nobody can guess.
+        // A bot may run as another user: it can pass through this folder but not list it. Anything that it must not find has an
+        // unguessable name.
         let secret = outer.join(word());
         let folder = Self { inner: secret.join(name), outer, made: Vec::new(), _lock: lock };
         fs::create_dir_all(&folder.inner)?;
@@ -57,24 +57,24 @@ impl ScratchDir {
             }
         }
         Err(io::Error::other(format!(
-            "folders in {} are taken away as soon as they are made",
+            "folders in {} are removed as soon as they are created",
             base.display()
         )))
     }
 
-    /// Makes a folder elsewhere, which is removed with this one if it is still empty then.
+    /// Creates a folder elsewhere, which is removed with this one if it is still empty.
     pub(super) fn make(&mut self, folder: &Path) -> io::Result<()> {
         fs::create_dir(folder)?;
         self.made.push(folder.to_owned());
         Ok(())
     }
 
-    /// Where it is.
+    /// The folder.
     pub fn path(&self) -> &Path {
         &self.inner
     }
 
-    /// All that goes with it.
+    /// The outer folder, with everything that is removed.
     pub fn whole(&self) -> &Path {
         &self.outer
     }
@@ -97,7 +97,7 @@ impl Drop for ScratchDir {
     }
 }
 
-/// Makes everything in a folder readable for the user a bot runs as, whatever this process's own habit (umask) is.
+/// Makes everything in a folder readable for the bot's user, whatever this process's umask is.
 pub fn show_to_all(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -112,11 +112,11 @@ pub fn show_to_all(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o755))
 }
 
-/// Removes what runs that were killed have left. Nothing here is worth an error.
+/// Removes leftovers of killed runs. Errors are ignored.
 fn clear(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     let own = |entry: &DirEntry| entry.metadata().is_ok_and(|about| about.uid() == geteuid().as_raw());
-    // What others have put there under such a name is not ours to open.
+    // Other users' files with such a name are not ours to open.
     for entry in entries.flatten().filter(own) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -129,7 +129,7 @@ fn clear(base: &Path) {
     }
 }
 
-/// Takes the lock that says that the owner of this folder lives. `None` if somebody has it, or the folder is gone.
+/// Takes the lock that shows that the folder is in use. `None` if another process holds it, or the folder is gone.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let lock = match File::open(folder) {
@@ -140,19 +140,19 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         locked => locked.map_err(io::Error::from)?,
     }
-    // Whoever had it before may have removed the folder meanwhile.
+    // The previous owner may have removed the folder in the meantime.
     match folder.symlink_metadata() {
         Err(error) if gone(&error) => Ok(None),
         now => Ok((now?.ino() == lock.metadata()?.ino()).then_some(lock)),
     }
 }
 
-/// A word nobody can guess.
+/// An unguessable name.
 fn word() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
-/// Removes a folder, also one in which a bot took rights away from us.
+/// Removes a folder, even if a bot removed our permissions in it.
 fn remove(outer: &Path) {
     if fs::remove_dir_all(outer).is_err() {
         open_up(outer);
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_gone_with_its_owner() {
+    fn folder_is_removed_with_its_owner() {
         let folder = ScratchDir::new("MyBot").unwrap();
         assert!(folder.path().is_dir() && folder.path().ends_with("MyBot"));
         let dark = folder.path().join("dark/deep");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_cleared_and_what_is_in_use_is_not() {
+    fn leftovers_of_killed_runs_are_removed_and_used_folders_are_not() {
         let base = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let path = base.path().join(name);
@@ -194,20 +194,20 @@ mod tests {
             path
         };
         let (left, used, strange) = (make("agon-bot-1"), make("agon-bot-2"), make("agon-bottle"));
-        // Killed as soon as it was there.
+        // The run was killed right after it created the folder.
         let empty = base.path().join("agon-bot-3");
         fs::create_dir(&empty).unwrap();
         drop(lock(&left).unwrap().unwrap());
         let _held = lock(&used).unwrap().unwrap();
-        assert!(lock(&used).unwrap().is_none(), "somebody has it");
+        assert!(lock(&used).unwrap().is_none(), "another process holds it");
         clear(base.path());
         assert!(!left.exists() && !empty.exists() && used.exists() && strange.exists());
         assert!(lock(&empty).unwrap().is_none(), "it is gone");
     }
 
-    /// Whoever clears finds folders that were made a moment ago and are not locked yet.
+    /// The clean-up may find folders that were just created and are not locked yet.
     #[test]
-    fn nobody_loses_a_folder_to_who_clears() {
+    fn concurrent_cleanup_never_removes_a_used_folder() {
         let base = tempfile::tempdir().unwrap();
         let busy = std::sync::atomic::AtomicBool::new(true);
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What a Python bot's source says, without running a line of it: `agon_bot/check.py` reads the syntax trees, in the sandbox.
+//! Static checks of a Python bot's source: `agon_bot/check.py` parses it in the sandbox, without running it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,51 +9,51 @@ use super::BotRejection;
 use crate::process::{AnswerError, BotConnection as _, LineProcess, shown};
 use crate::program::Program;
 
-/// Reading a thousand files takes a second or two.
+/// Timeout of the check. A thousand files take a second or two.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What was found.
+/// Result of the check.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct SourceReport {
-    /// How many Python files were read.
+    /// Number of Python files that were parsed.
     pub files: u64,
-    /// Files that could be the bot's: a path seen from the folder, and the class.
+    /// Files that may be the bot.
     pub candidates: Vec<Candidate>,
-    /// The roles it has a class for, in a game with roles.
+    /// The roles that have a class, in a game with roles.
     pub roles: Vec<String>,
-    /// What is wrong, or should be known.
+    /// Errors and warnings.
     pub findings: Vec<Finding>,
-    /// How many more there are.
+    /// Number of further findings that were left out.
     pub left_out: u64,
 }
 
-/// A file that could be the bot's.
+/// A file that may be the bot.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct Candidate {
-    /// Seen from the folder.
+    /// Path relative to the folder.
     pub file: String,
-    /// Its class, or nothing for a game of functions.
+    /// Its class; `None` in a game of functions.
     pub class: Option<String>,
-    /// Whether the two have one name.
+    /// Whether file and class have the same name.
     pub same_name: bool,
 }
 
-/// Something in a bot's source.
+/// One error or warning.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    /// Whether it keeps the bot from being accepted.
+    /// Whether the bot is rejected for it.
     pub bad: bool,
     /// `syntax`, `forbidden`, `import`, `signature` or `advice`.
     pub kind: String,
-    /// What.
+    /// The problem.
     pub what: String,
-    /// Seen from the folder.
+    /// Path relative to the folder.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: Option<u32>,
-    /// From 1.
+    /// The column, from 1.
     pub column: Option<u32>,
-    /// What to do.
+    /// The instruction for the author.
     pub hint: String,
 }
 
@@ -63,13 +63,13 @@ impl From<Finding> for BotRejection {
     }
 }
 
-/// Reads the source of a Python bot. `program` is the one that would play it.
+/// Checks the source of a Python bot. `program` is the program that would play it.
 pub fn check_source(program: &Program) -> Result<SourceReport, BotRejection> {
     let broke = |what: String| {
-        BotRejection::new(format!("its source cannot be looked at: {what}"), "is python3 in order?")
+        BotRejection::new(format!("cannot check its source: {what}"), "check that python3 works")
     };
     let mut program = program.clone();
-    // Not in the bot's folder: Python would take modules from there in place of its own.
+    // Not in the bot's folder: Python would import modules from there instead of its own.
     let Some(package) = program.readable_dirs.iter().find(|path| path.join("agon_bot").is_dir()).cloned()
     else {
         return Err(broke("no package agon_bot".to_owned()));
@@ -84,18 +84,18 @@ pub fn check_source(program: &Program) -> Result<SourceReport, BotRejection> {
     let mut process = LineProcess::start(&program, &[], false).map_err(|error| broke(error.to_string()))?;
     process.ask(b"", 1, LIMIT);
     let line = process.wait().1.and_then(|()| process.line()).map_err(|trouble| match trouble {
-        AnswerError::Late => broke(format!("not done within {LIMIT:?}")),
+        AnswerError::Late => broke(format!("not finished within {LIMIT:?}")),
         AnswerError::Ended(how) => {
             broke(format!("{how}: {}", process.log().lines().last().unwrap_or_default()))
         }
-        AnswerError::TooLong(_) => broke("too much to tell".to_owned()),
+        AnswerError::TooLong(_) => broke("the report is too long".to_owned()),
         AnswerError::Unasked(line) => broke(format!("wrote without being asked: {line}")),
     })?;
     serde_json::from_slice(&line).map_err(|_| broke(shown(&line)))
 }
 
-/// The one file of an unpacked archive that is the bot, where the game's rule is a class named like its file. `None`
-/// where that rule finds none: then loading it says what is wrong.
+/// The one file of an unpacked archive that is the bot, in games where the class is named like its file. `None` if there is no
+/// such file; then the load check says what is wrong.
 pub fn only_bot(folder: &Path, survey: &SourceReport) -> Result<Option<PathBuf>, BotRejection> {
     let by_rule: Vec<&Candidate> = survey.candidates.iter().filter(|one| one.same_name).collect();
     let bots = if by_rule.is_empty() { survey.candidates.iter().collect() } else { by_rule };
@@ -106,7 +106,7 @@ pub fn only_bot(folder: &Path, survey: &SourceReport) -> Result<Option<PathBuf>,
             let names = bots.iter().map(|one| one.file.as_str()).collect::<Vec<_>>().join(" and ");
             Err(BotRejection::new(
                 format!("the archive holds several bots: {names}"),
-                "one bot for each archive",
+                "put one bot into each archive",
             ))
         }
     }

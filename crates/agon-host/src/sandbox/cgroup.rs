@@ -1,5 +1,5 @@
-//! A cgroup for all of a bot's processes together, below folders the operator gave. Version 1 and 2 alike: whichever of the
-//! files a folder has are used.
+//! A cgroup for all processes of a bot, below folders that the caller gave. Works with version 1 and 2: it uses the control files
+//! that exist.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,14 +10,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::policy::Limits;
 
-/// The bot's groups: one below each folder that was given. Removed when dropped.
+/// The bot's cgroups: one below each given folder. Dropping this removes them.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
     folders: Vec<PathBuf>,
 }
 
 impl Cgroups {
-    /// Makes a group below each of `parents`.
+    /// Creates a cgroup below each of `parents`.
     pub(super) fn make(parents: &[PathBuf], name: &str, limits: &Limits) -> io::Result<Self> {
         let mut groups = Self::default();
         for parent in parents {
@@ -34,7 +34,7 @@ impl Cgroups {
         Ok(groups)
     }
 
-    /// What is bounded or can be ended through these groups.
+    /// The resources that these cgroups limit, and whether they can kill.
     pub(super) fn powers(&self) -> Vec<&'static str> {
         let has = |file: &str| self.folders.iter().any(|folder| folder.join(file).exists());
         let mut powers = Vec::new();
@@ -50,7 +50,7 @@ impl Cgroups {
         powers
     }
 
-    /// Where a process writes `0` to join. Opened before it gives up the right to.
+    /// The files to which a process writes `0` to join. Opened before it drops its privileges.
     pub(super) fn doors(&self) -> io::Result<Vec<File>> {
         self.folders
             .iter()
@@ -58,7 +58,7 @@ impl Cgroups {
             .collect()
     }
 
-    /// Ends every process in the groups.
+    /// Kills every process in the cgroups.
     pub(super) fn kill(&self) {
         for folder in &self.folders {
             if fs::write(folder.join("cgroup.kill"), "1").is_ok() {
@@ -72,7 +72,7 @@ impl Cgroups {
     }
 }
 
-/// Joins the groups.
+/// Joins the cgroups.
 pub(super) fn join(doors: &[File]) -> io::Result<()> {
     doors.iter().try_for_each(|mut door| door.write_all(b"0"))
 }
@@ -80,7 +80,7 @@ pub(super) fn join(doors: &[File]) -> io::Result<()> {
 impl Drop for Cgroups {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // A group is free a moment after its last process was reaped.
+            // The kernel frees a cgroup shortly after its last process was reaped.
             for _ in 0..100 {
                 match fs::remove_dir(folder) {
                     Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
@@ -94,7 +94,7 @@ impl Drop for Cgroups {
     }
 }
 
-/// Writes to a file of a group, if the group has it.
+/// Writes to a control file, if the cgroup has it.
 fn set(folder: &Path, file: &str, value: &str) -> io::Result<()> {
     let path = folder.join(file);
     if !path.exists() {

@@ -1,7 +1,7 @@
-//! Paths that stay closed although a folder that holds them is open: another bot's file beside the bot's own.
+//! Hides paths inside a folder that is open: for example another bot's file beside the bot's own.
 //!
-//! Landlock can only open, and what is open at a folder is open below it. So a folder that holds something hidden is opened
-//! entry by entry, and as a whole only its list is. The names below a hidden folder can be listed, then; nothing there can be read.
+//! Landlock can only allow, and a rule for a folder covers everything below it. So a folder that contains a hidden path is opened
+//! entry by entry, and only its listing is opened as a whole. Names below a hidden folder can be listed, but nothing there can be read.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -15,11 +15,11 @@ use super::landlock_rules::Rule;
 use super::launcher_protocol::StepError;
 use super::spawn::SandboxError;
 
-/// So many entries are opened one by one. The rules of a fork go through a socket that takes some 200 KiB.
+/// Maximum number of entries that are opened one by one. A fork's rules go through a socket that takes about 200 KiB.
 const MOST_ENTRIES: usize = 2000;
 const MOST_BYTES: usize = 96 << 10;
 
-/// Whether these paths can be kept from a bot that reads these folders, to be asked before any is started.
+/// Checks whether these paths can be hidden from a bot that reads these folders. Call it before any bot is started.
 pub fn can_hide<'a>(
     hidden: &[PathBuf],
     folders: impl IntoIterator<Item = &'a PathBuf>,
@@ -31,7 +31,7 @@ pub fn can_hide<'a>(
     }
 }
 
-/// The same rules with the hidden paths left out.
+/// The same rules without the hidden paths.
 pub(super) fn without(hidden: &[PathBuf], rules: Vec<Rule>) -> Result<Vec<Rule>, StepError> {
     if hidden.is_empty() {
         return Ok(rules);
@@ -52,7 +52,7 @@ pub(super) fn without(hidden: &[PathBuf], rules: Vec<Rule>) -> Result<Vec<Rule>,
 
 struct OpenedDirs {
     hidden: Vec<PathBuf>,
-    /// A file may have other names: rules are about the file.
+    /// Device and inode of hidden files: a file may have other names, and Landlock rules are about the file.
     files: HashSet<(u64, u64)>,
     rules: Vec<Rule>,
     entries: usize,
@@ -68,20 +68,20 @@ impl OpenedDirs {
         Self { hidden, files, rules: Vec::new(), entries: 0, bytes: 0 }
     }
 
-    /// Whether something hidden is this, or below it.
+    /// Whether this path or one below it is hidden.
     fn is_around(&self, path: &Path) -> bool {
         self.hidden.iter().any(|hidden| hidden.starts_with(path))
     }
 
-    /// Opens what is in a folder and not hidden.
+    /// Opens everything in a folder that is not hidden.
     fn open(&mut self, folder: &Path, access: BitFlags<AccessFs>) -> Result<(), StepError> {
         let failed = |error: io::Error| {
-            StepError::new(format!("looking into {}, which holds another bot too", folder.display()), error)
+            StepError::new(format!("listing {}, which also holds another bot", folder.display()), error)
         };
         self.rules.push(Rule::new(folder, access & AccessFs::ReadDir));
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            // It may be gone by now. A symbolic link needs no rule, and a rule for it would be one for what it leads to.
+            // The entry may be gone by now. A symbolic link needs no rule; a rule for it would apply to its target.
             let Ok(about) = entry.metadata() else { continue };
             let path = entry.path();
             if about.is_symlink()
@@ -107,7 +107,7 @@ impl OpenedDirs {
             return Ok(());
         }
         Err(StepError::new(
-            format!("keeping the other bots in {} from this one", folder.display()),
+            format!("hiding the other bots in {} from this one", folder.display()),
             format!(
                 "it holds too many files (at most {MOST_ENTRIES}, and {} KiB of paths)",
                 MOST_BYTES >> 10
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_opened_around_what_is_hidden() {
+    fn folder_is_opened_entry_by_entry_around_hidden_paths() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
         for file in ["me.py", "other.py", "lib/helper.py", "deep/bots/b.py", "deep/bots/c.py", "deep/d.py"] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_too_much_in_it_is_refused() {
+    fn folder_with_too_many_entries_is_rejected() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
         for number in 0..=MOST_ENTRIES {

@@ -1,4 +1,4 @@
-//! Landlock: the kernel's own list of which files a process may touch, and whom it may signal.
+//! Landlock rules: the files that a process may access, and the processes that it may signal.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::policy::Policy;
 
-/// The newest Landlock whose rules were tried here.
+/// The newest Landlock version that was tested with these rules.
 const NEWEST: ABI = ABI::V6;
 
-/// Devices every program expects.
+/// Devices that every program expects.
 pub(super) const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
-/// What is allowed below a path.
+/// The access allowed below a path.
 pub(super) struct Rule {
     pub path: PathBuf,
     pub access: BitFlags<AccessFs>,
-    /// It was found in a folder, and may be gone.
+    /// It was found by listing a folder and may be gone.
     pub listed: bool,
 }
 
@@ -32,7 +32,7 @@ impl Rule {
     }
 }
 
-/// Restricts this process to the files of its policy, for good.
+/// Restricts this process permanently to the files of its policy.
 pub(super) fn restrict(policy: &Policy, plan: &SandboxPlan) -> Result<(), StepError> {
     let mut rules = ruleset(plan)?;
     for rule in allowed(policy)? {
@@ -47,8 +47,8 @@ pub(super) fn restrict(policy: &Policy, plan: &SandboxPlan) -> Result<(), StepEr
     holds(&status)
 }
 
-/// The same rules as numbers, for a process that enters them by itself: kinds of access that are closed unless allowed
-/// (files, network, scopes), and what is allowed below each path.
+/// The same rules as numbers, for a process that applies them itself: the access rights that are denied by default (files,
+/// network, scopes), and the rights allowed below each path.
 pub(super) fn as_numbers(policy: &Policy, plan: &SandboxPlan) -> Result<serde_json::Value, StepError> {
     let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST);
     let known = AccessFs::from_all(abi);
@@ -59,7 +59,7 @@ pub(super) fn as_numbers(policy: &Policy, plan: &SandboxPlan) -> Result<serde_js
     }
     let network = if plan.has(LayerKind::LandlockNetwork) { AccessNet::from_all(abi).bits() } else { 0 };
     let scopes = if plan.has(LayerKind::LandlockScopes) { Scope::from_all(abi).bits() } else { 0 };
-    // Whether there is a /proc inside is seen only from there.
+    // Only the fork itself can see whether there is a /proc inside.
     let proc = plan.mode.is_some().then(|| (PROC, looking().bits()));
     Ok(serde_json::json!({
         "files": known.bits(), "network": network, "scopes": scopes, "rules": rules, "proc": proc,
@@ -90,7 +90,7 @@ impl Rule {
     }
 }
 
-/// Everything a bot does in its own folder. No links, sockets, pipes or devices, and nothing to run.
+/// Everything a bot may do in a writable folder: no links, sockets, pipes or devices, and no execution.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir
@@ -103,7 +103,7 @@ fn writing() -> BitFlags<AccessFs> {
         | AccessFs::Refer
 }
 
-/// An empty set of rules for everything this kernel can refuse and the plan asks for.
+/// An empty ruleset for everything that this kernel can deny and the plan asks for.
 fn ruleset(plan: &SandboxPlan) -> Result<RulesetCreated, StepError> {
     let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).step("landlock")?;
     if plan.has(LayerKind::LandlockNetwork) {
@@ -115,19 +115,19 @@ fn ruleset(plan: &SandboxPlan) -> Result<RulesetCreated, StepError> {
     rules.create().step("landlock")
 }
 
-/// Restricts this process to no file at all, and no signal to anybody. For probing.
+/// Denies this process all files and signals. For probing.
 pub(super) fn restrict_all(plan: &SandboxPlan) -> Result<(), StepError> {
     holds(&ruleset(plan)?.restrict_self().step("landlock")?)
 }
 
 fn holds(status: &RestrictionStatus) -> Result<(), StepError> {
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
-        return Err(StepError::new("landlock", "the kernel did not take the rules"));
+        return Err(StepError::new("landlock", "the kernel did not accept the rules"));
     }
     Ok(())
 }
 
-/// What of a rule makes sense for what is there.
+/// The access rights of a rule that apply to the type of its file.
 fn reachable(rule: &Rule) -> Result<BitFlags<AccessFs>, StepError> {
     let metadata = rule.path.metadata().map_err(|error| StepError::new(unreachable(&rule.path), error))?;
     Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST) })

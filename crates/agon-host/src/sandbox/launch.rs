@@ -1,7 +1,7 @@
 //! The launcher: the same program started again, single-threaded, between the engine and one bot.
 //!
-//! It stays while the bot runs, for three reasons: it is the parent of everything the bot leaves behind, it can end all of
-//! it, and it notices when the engine is gone. It runs no code of the bot's and the bot cannot reach it.
+//! It stays while the bot runs, for three reasons: it adopts every process that the bot leaves behind, it can kill all of them,
+//! and it notices when the engine is gone. It runs no bot code, and the bot cannot reach it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,19 +27,20 @@ use super::launcher_protocol::{
 };
 use super::memory::MemoryWatch;
 use super::policy::User;
+use super::unsafe_syscalls::Forked;
 use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
 
 /// The argument that makes a program the launcher.
 pub(super) const ASKED: &str = "--agon-launch";
 
-/// How often a folder without an exact limit, and the memory of several processes, is looked at.
+/// Interval between checks of folder sizes and of the memory of several processes.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often the launcher looks for orphans to reap when nothing happens.
+/// Interval between checks for orphans to reap.
 const REAP: Duration = Duration::from_secs(1);
 
-/// Becomes the launcher if this program was started as one, and then never comes back. `main` calls this before anything else,
-/// while there is one thread.
+/// Becomes the launcher if this program was started as one, and then never returns. `main` must call this first, while there
+/// is one thread.
 pub fn run_launcher_if_requested() {
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
         unsafe_syscalls::exit_now(i32::from(run().is_err()));
@@ -47,13 +48,14 @@ pub fn run_launcher_if_requested() {
 }
 
 fn run() -> io::Result<()> {
-    unsafe_syscalls::close_from(3)?;
+    // Inherited descriptors are not for the bot. They stay open here, because they may have an owner.
+    unsafe_syscalls::close_on_exec_from(3)?;
     let control = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, FileMode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
-    // A terminal's Ctrl-C is for the engine to decide about.
+    // The engine decides what a terminal's Ctrl-C does.
     let _ = setsid();
     let (job, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
     match job {
@@ -71,21 +73,21 @@ fn run() -> io::Result<()> {
     }
 }
 
-/// A bot and everything around it, seen from the launcher.
+/// A bot and everything around it, as the launcher sees it.
 struct SupervisedBot<'a> {
     launch: &'a Launch,
     bot: Pid,
-    /// The first process of the bot's namespace; when it ends, the kernel ends all others.
+    /// The first process of the bot's namespace. When it ends, the kernel kills all others.
     first: Option<Pid>,
     cgroups: Cgroups,
-    /// The bot is somebody else's child: a fork of a warm parent.
+    /// Set if the bot is a fork of a zygote, and so not a child of the launcher.
     fork: Option<ForkHandle>,
 }
 
 impl<'a> SupervisedBot<'a> {
     fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, StepError> {
         let Launch { policy, plan, name, warm } = launch;
-        set_child_subreaper(Some(getpid())).step("keeping what the bot leaves behind")?;
+        set_child_subreaper(Some(getpid())).step("adopting the bot's orphans")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
         let doors = cgroups.doors().step("cgroup")?;
         let others = limits::others(plan);
@@ -104,10 +106,12 @@ impl<'a> SupervisedBot<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let Some(bot) = unsafe_syscalls::fork().step("fork")? else {
-            drop(report);
-            enter::become_bot(Prepared { launch, fds, report: write_report, doors, others });
-            unsafe_syscalls::exit_now(127);
+        let bot = match unsafe_syscalls::fork().step("fork")? {
+            Forked::Parent(bot) => bot,
+            Forked::Child(only) => {
+                drop(report);
+                enter::become_bot(&only, Prepared { launch, fds, report: write_report, doors, others })
+            }
         };
         drop((write_report, fds, doors));
         let running = Self { launch, bot, first, cgroups, fork: None };
@@ -120,7 +124,7 @@ impl<'a> SupervisedBot<'a> {
         Err(serde_json::from_slice(&said).step("starting the bot")?)
     }
 
-    /// Waits until the bot has ended, the engine is gone, a folder is full or memory too much; then ends everything.
+    /// Waits until the bot has ended, the engine is gone, or a folder or memory limit is exceeded. Then ends everything.
     fn supervise(&self, control: &OwnedFd) {
         let started = launcher_protocol::send(
             control,
@@ -132,11 +136,11 @@ impl<'a> SupervisedBot<'a> {
         {
             self.kill();
             let _ = launcher_protocol::send(control, &LauncherEvent::Ended(ended), &[]);
-            // The bot's process id stays its own until the engine lets go.
+            // The bot's process id stays reserved until the engine closes the connection.
             let _ = wait_for_end(control);
         }
         self.end_all();
-        // An engine that ends as it should says so, and removes what it has made.
+        // An engine that ends normally says so, and removes its own files.
         let engine_is_gone =
             !matches!(launcher_protocol::receive::<LauncherRequest>(control), Ok((LauncherRequest::End, _)));
         if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
@@ -144,7 +148,7 @@ impl<'a> SupervisedBot<'a> {
         }
     }
 
-    /// How the bot ended, or nothing if the engine no longer wants it.
+    /// How the bot ended; `None` if the engine asked to end it.
     fn watch(&self, control: &OwnedFd) -> Option<BotExit> {
         let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
         let inexact = || {
@@ -179,7 +183,7 @@ impl<'a> SupervisedBot<'a> {
         }
     }
 
-    /// Reaps what the bot left behind while it still runs.
+    /// Reaps processes that the bot left behind while it still runs.
     fn reap_orphans(&self) {
         while let Some(orphan) = unsafe_syscalls::peek_ended() {
             if orphan == self.bot || Some(orphan) == self.first {
@@ -189,18 +193,18 @@ impl<'a> SupervisedBot<'a> {
         }
     }
 
-    /// Ends the bot and all it started, without waiting.
+    /// Kills the bot and everything it started, without waiting.
     fn kill(&self) {
         self.cgroups.kill();
         if let Some(first) = self.first {
             let _ = kill_process(first, Signal::KILL);
         }
-        // Nothing of the bot's can leave its group, and no fork escapes a signal to a group.
+        // The bot's processes cannot leave their group, and no fork escapes a signal to the group.
         let _ = kill_process_group(self.bot, Signal::KILL);
         let _ = kill_process(self.bot, Signal::KILL);
     }
 
-    /// Ends everything and waits until it is gone.
+    /// Kills everything and waits until it is gone.
     fn end_all(&self) {
         self.kill();
         // The bot first: its namespace does not end before it is reaped.
@@ -228,22 +232,21 @@ impl<'a> SupervisedBot<'a> {
     }
 }
 
-/// The first process of the namespace: does nothing but reap, and takes all others with it when it ends.
+/// The first process of the namespace. It only reaps children. When it ends, the kernel kills all others.
 fn fork_first() -> Result<Pid, StepError> {
-    let Some(pid) = unsafe_syscalls::fork().step("fork")? else {
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        let _ = limits::drop_privileges(None);
-        unsafe_syscalls::ignore_children();
-        let _ = unsafe_syscalls::close_from(0);
-        loop {
-            std::thread::sleep(Duration::from_hours(1));
+    match unsafe_syscalls::fork().step("fork")? {
+        Forked::Parent(pid) => Ok(pid),
+        Forked::Child(only) => {
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
+            let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            let _ = limits::drop_privileges(None);
+            unsafe_syscalls::ignore_children();
+            unsafe_syscalls::close_all_and_sleep(only)
         }
-    };
-    Ok(pid)
+    }
 }
 
-/// Gives the bot's user the folders it may write to, and empties its scratch.
+/// Gives the bot's user its writable folders, and empties its scratch folder.
 fn prepare_folders(launch: &Launch) -> Result<(), StepError> {
     let exact = launch.plan.mode.is_some();
     for writable in launch.policy.writable.iter().filter(|writable| writable.kept || !exact) {
@@ -264,7 +267,7 @@ fn empty(folder: &Path) -> io::Result<()> {
         if !entry.file_type()?.is_dir() {
             fs::remove_file(entry.path())?;
         } else if fs::remove_dir_all(entry.path()).is_err() {
-            // A bot can make folders that even their owner cannot list.
+            // A bot can create folders that even their owner cannot list.
             open_up(&entry.path())?;
             fs::remove_dir_all(entry.path())?;
         }
@@ -293,8 +296,8 @@ fn give(path: &Path, user: User) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes in a folder, counted until there are more than `enough`. Every entry counts at least a block, and a folder that
-/// cannot be listed (too deep, or made unreadable) as too much.
+/// Bytes in a folder, counted until they exceed `enough`. Every entry counts at least one block. A folder that cannot be
+/// listed (too deep, or made unreadable) counts as too large.
 fn size(folder: &Path, enough: u64) -> u64 {
     let mut sum = 0;
     let mut folders = vec![folder.to_owned()];
@@ -318,14 +321,14 @@ fn size(folder: &Path, enough: u64) -> u64 {
     sum
 }
 
-/// Children of the launcher, as the kernel lists them.
+/// The launcher's children, as the kernel lists them.
 fn children() -> Vec<Pid> {
     let own = getpid().as_raw_nonzero();
     let list = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// How a process that has ended did so, without reaping it.
+/// How a process has ended, without reaping it.
 fn how_it_ended(pid: Pid) -> BotExit {
     match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
         Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {

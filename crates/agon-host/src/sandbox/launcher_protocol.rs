@@ -1,7 +1,7 @@
-//! What the engine and the launcher say to one another: a length, then JSON, over a socket that also carries descriptors.
+//! The messages between engine and launcher: a length, then JSON, over a socket that also carries descriptors.
 //!
-//! The socket is the launcher's standard input, so nothing needs to be inherited by number, and its end is how the launcher
-//! learns that the engine is gone, whatever became of it.
+//! The socket is the launcher's standard input, so no descriptor is inherited by number. When the socket closes, the launcher
+//! knows that the engine is gone, whatever the reason.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,57 +20,57 @@ use serde::{Deserialize, Serialize};
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
 
-/// At most this many descriptors go with a job: the three standard ones and a few more.
+/// Maximum number of descriptors with a request: the three standard ones and a few more.
 pub(super) const MOST_DESCRIPTORS: usize = 32;
-/// No message is longer, so a broken peer cannot make us reserve memory without end.
+/// Maximum message size, so that a broken peer cannot make us allocate without limit.
 const LONGEST: usize = 16 << 20;
 
-/// What the launcher is asked to do.
+/// A request to the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum LauncherRequest {
     /// Try every layer.
     Probe {
-        /// Folders in which a cgroup could be made.
+        /// Folders in which a cgroup may be created.
         cgroups: Vec<std::path::PathBuf>,
     },
     /// Start a bot.
     Launch(Box<Launch>),
-    /// End it: nobody needs it any more.
+    /// End the bot.
     End,
 }
 
-/// A bot to start. Its standard descriptors, then the extra ones, come with the message.
+/// A bot to start. Its standard descriptors and the extra ones come with the message.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Launch {
     pub policy: Policy,
     pub plan: SandboxPlan,
-    /// How the bot's cgroups are called, if there are any.
+    /// The name of the bot's cgroups, if there are any.
     pub name: String,
-    /// The bot is no program of its own but a fork of a warm parent, whose door is the last of the descriptors. This is
-    /// what the parent is told about it, besides the walls.
+    /// Set if the bot is a fork of a zygote. The zygote's control socket is the last descriptor. The map is the request to the
+    /// zygote, without the restrictions.
     pub warm: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// What was found by probing, as far as entering depends on it.
+/// The probe results that entering depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SandboxProbe {
     pub layers: Vec<Layer>,
     pub mode: Option<Mode>,
     pub landlock: u8,
-    /// Any user id works, so each bot gets one that nobody else has.
+    /// Any user id works, so each bot gets a unique one.
     pub many_users: bool,
 }
 
-/// How namespaces are made.
+/// How namespaces are created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Mode {
     /// As root.
     Plain,
-    /// As anybody, inside a user namespace.
+    /// As an ordinary user, inside a user namespace.
     WithUser,
 }
 
-/// What exactly the launcher enters. It enters all of it, or fails.
+/// The layers that the launcher enters. It enters all of them, or fails.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SandboxPlan {
     pub mode: Option<Mode>,
@@ -86,13 +86,13 @@ impl SandboxPlan {
         self.kinds.contains(&kind)
     }
 
-    /// Whether the bot cannot even name a process outside.
+    /// Whether the bot cannot address a process outside.
     pub(super) fn signals_stay_inside(&self) -> bool {
         self.mode.is_some() || self.has(LayerKind::LandlockScopes)
     }
 }
 
-/// Why a step of entering failed.
+/// A step that failed, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct StepError {
     pub step: String,
@@ -100,13 +100,13 @@ pub(super) struct StepError {
 }
 
 impl StepError {
-    #[expect(clippy::needless_pass_by_value, reason = "errors are given away here")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers have no further use for the error")]
     pub(super) fn new(step: impl Into<String>, reason: impl ToString) -> Self {
         Self { step: step.into(), reason: reason.to_string() }
     }
 }
 
-/// Turns any error into a [`StepError`] of a step.
+/// Turns any error into a [`StepError`] with the name of the step.
 pub(super) trait StepContext<T> {
     fn step(self, step: &str) -> Result<T, StepError>;
 }
@@ -117,7 +117,7 @@ impl<T, E: ToString> StepContext<T> for Result<T, E> {
     }
 }
 
-/// What the launcher says.
+/// A message from the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum LauncherEvent {
     Probed(SandboxProbe),
@@ -133,11 +133,11 @@ pub enum BotExit {
     Exited(i32),
     /// By this signal.
     Signalled(i32),
-    /// The launcher ended it: this folder held more than it may.
+    /// The launcher killed it: this folder exceeded its limit.
     FolderFull(std::path::PathBuf),
-    /// The launcher ended it: all its processes together had more memory than it may.
+    /// The launcher killed it: all its processes together exceeded the memory limit.
     TooMuchMemory,
-    /// It was stopped by [`super::Jailed::kill_all`].
+    /// [`super::SandboxedProcess::kill_all`] stopped it.
     Stopped,
 }
 
@@ -164,7 +164,7 @@ impl std::fmt::Display for BotExit {
     }
 }
 
-/// The signals a bot usually dies of, in words.
+/// Describes the signals that bots usually die of.
 fn signal_name(signal: i32) -> &'static str {
     match signal {
         libc::SIGABRT => " (aborted)",
@@ -182,7 +182,7 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Sends a message, and descriptors with it.
+/// Sends a message, with descriptors.
 pub(super) fn send<T: Serialize>(to: impl AsFd, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let mut bytes = u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes().to_vec();
@@ -203,7 +203,7 @@ pub(super) fn send<T: Serialize>(to: impl AsFd, message: &T, fds: &[BorrowedFd<'
     Ok(())
 }
 
-/// Waits for a message and takes the descriptors that came with it.
+/// Waits for a message and takes its descriptors.
 pub(super) fn receive<T: DeserializeOwned>(from: impl AsFd) -> io::Result<(T, Vec<OwnedFd>)> {
     let mut fds = Vec::new();
     let mut length = [0; 4];

@@ -1,35 +1,35 @@
-//! The layers of the sandbox by name, and what is known about each on this machine.
+//! The layers of the sandbox by name, and their state on this machine.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One layer. Each stands on its own: what one lets through by mistake, another stops.
+/// One layer. Each works without the others: what one lets through by mistake, another stops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayerKind {
     /// Mount, process, network, IPC and host name namespaces (and a user namespace when not started as root).
     Namespaces,
-    /// Landlock's rules for files.
+    /// Landlock rules for files.
     Landlock,
-    /// Landlock's rules for TCP.
+    /// Landlock rules for TCP.
     LandlockNetwork,
-    /// Landlock's scopes for signals and abstract sockets.
+    /// Landlock scopes for signals and abstract sockets.
     LandlockScopes,
-    /// The filter of system calls.
+    /// The system call filter.
     Seccomp,
     /// The kernel's limits for each process.
     Limits,
-    /// A cgroup for all of a bot's processes together.
+    /// A cgroup for all processes of a bot together.
     Cgroup,
-    /// A user of its own for each bot.
+    /// A separate user for each bot.
     User,
     /// No capabilities, and no way to gain any.
     Privileges,
 }
 
 impl LayerKind {
-    /// All layers, in the order they are shown.
+    /// All layers, in display order.
     pub const ALL: [Self; 9] = [
         Self::Namespaces,
         Self::Landlock,
@@ -57,7 +57,7 @@ impl LayerKind {
         }
     }
 
-    /// What it gives.
+    /// Describes the protection it gives.
     pub const fn what(self) -> &'static str {
         match self {
             Self::Namespaces => {
@@ -78,7 +78,7 @@ impl LayerKind {
         }
     }
 
-    /// What an operator does to get it.
+    /// Describes how an operator enables it.
     pub const fn how_to_get(self) -> &'static str {
         match self {
             Self::Namespaces => {
@@ -110,12 +110,12 @@ impl fmt::Display for LayerKind {
     }
 }
 
-/// A layer as it was found on this machine by trying it.
+/// A layer and the result of trying it on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Layer {
-    /// Which one.
+    /// The kind of layer.
     pub kind: LayerKind,
-    /// Whether it can be entered here.
+    /// Whether it works here.
     pub active: bool,
     /// How it was entered, or what went wrong.
     pub detail: String,
@@ -127,12 +127,12 @@ impl Layer {
         self.kind.name()
     }
 
-    /// What it gives.
+    /// Describes the protection it gives.
     pub const fn what(&self) -> &'static str {
         self.kind.what()
     }
 
-    /// What an operator does to get it.
+    /// Describes how an operator enables it.
     pub const fn how_to_get(&self) -> &'static str {
         self.kind.how_to_get()
     }

@@ -1,4 +1,4 @@
-//! The kernel's limits for each process, and the privileges that are given up.
+//! The kernel's limits for each process, and dropping privileges.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use rustix::thread::{
 use super::launcher_protocol::{Mode, SandboxPlan, StepContext as _, StepError};
 use super::policy::{Limits, User};
 
-/// Sets all limits. `others` is how many processes and threads count against the same limit without being the bot's.
+/// Sets all limits. `others` is the number of other processes and threads that count against the same limit.
 pub(super) fn set(limits: &Limits, others: u64) -> Result<(), StepError> {
     all(limits, others).into_iter().try_for_each(|(_, resource, most)| lower(resource, most))
 }
@@ -35,20 +35,20 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
     all
 }
 
-/// What programs usually get.
+/// The usual stack size of a program.
 const STACK: u64 = 8 << 20;
 
 fn lower(resource: Resource, most: u64) -> Result<(), StepError> {
-    // A limit that is lower already stays: only a privileged process could raise it, and a bot never needs it to be.
+    // Keep a limit that is already lower: only a privileged process could raise it, and a bot never needs that.
     let most = getrlimit(resource).maximum.map_or(most, |already| already.min(most));
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     setrlimit(resource, limit).map_err(|error| StepError::new(format!("limit of {resource:?}"), error))
 }
 
-/// How many processes and threads count against the bot's limit without being its own.
+/// The number of other processes and threads that count against the bot's limit.
 ///
-/// A user of its own has none. In a user namespace the launcher, the namespace's first process and the bot itself are the
-/// only ones. Otherwise everything the same user runs counts, and the limit can only be set relative to it.
+/// For a dedicated user there are none. In a user namespace there are the launcher, the namespace's first process and the bot
+/// itself. Otherwise every process of the same user counts, and the limit can only be set relative to them.
 pub(super) fn others(plan: &SandboxPlan) -> u64 {
     match (plan.user, plan.mode) {
         (Some(user), _) if user.is_dedicated() => 0,
@@ -58,7 +58,7 @@ pub(super) fn others(plan: &SandboxPlan) -> u64 {
     }
 }
 
-/// How many threads a user has.
+/// The number of threads of a user.
 fn tasks_of(uid: u32) -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 4096 };
     let threads = |status: String| {
@@ -78,11 +78,11 @@ fn tasks_of(uid: u32) -> u64 {
     statuses.filter_map(threads).sum()
 }
 
-/// Becomes the bot's user, if there is one, and gives up every capability for good.
+/// Changes to the bot's user, if there is one, and drops every capability permanently.
 pub(super) fn drop_privileges(user: Option<User>) -> Result<(), StepError> {
     clear_ambient_capability_set().step("ambient capabilities")?;
     for capability in CapabilitySet::all().iter() {
-        // What this kernel does not know, or this process may not do, it cannot pass on either.
+        // An error means that the kernel does not know the capability or that this process lacks it. Then the bot lacks it too.
         let _ = remove_capability_from_bounding_set(capability);
     }
     if let Some(User { uid, gid }) = user {

@@ -1,4 +1,4 @@
-//! The memory of all of a bot's processes together. The kernel's own limit is for each of them, and a cgroup is not had everywhere.
+//! The memory limit over all processes of a bot. The kernel's own limit is for each process, and a cgroup is not always available.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -8,20 +8,20 @@ use rustix::process::{Pid, getpid};
 
 use super::policy::Limits;
 
-/// No bot has more processes.
+/// Maximum number of processes of a bot.
 const MOST: usize = 4096;
-/// So many looks are left out when the exact count, which takes a while, was not too much.
+/// Number of scans to skip after an exact count, which is slow, was within the limit.
 const PAUSE: u32 = 10;
 
-/// A bot that has one process more at most is looked at thoroughly every so many looks.
+/// A bot with at most one further process gets a full scan every this many scans.
 const THOROUGH: u32 = 5;
 
-/// Looks at a bot's processes.
+/// Watches the memory of a bot's processes.
 pub(super) struct MemoryWatch {
     bot: i32,
-    /// Who gets the bot's orphans: the namespace's first process, or else the launcher or the warm parent.
+    /// Processes that adopt the bot's orphans: the namespace's first process, or else the launcher or the zygote.
     adopt: Vec<i32>,
-    /// All processes of the bot's but the first, as last seen.
+    /// All processes of the bot except the first, as of the last scan.
     others: Vec<i32>,
     most: u64,
     pause: u32,
@@ -30,17 +30,17 @@ pub(super) struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    /// Nothing to look at if the bot can have one process only.
+    /// `None` if the bot can have only one process: then there is nothing to watch.
     pub(super) fn of(bot: Pid, first: Option<Pid>, limits: &Limits) -> Option<Self> {
         let number = |pid: Pid| pid.as_raw_nonzero().get();
         let bot = number(bot);
-        // No orphan leaves its namespace.
+        // Orphans stay in their namespace.
         let mut adopt: Vec<i32> = match first {
             Some(first) => vec![number(first)],
             None => [number(getpid())].into_iter().chain(Stat::of(bot).map(|stat| stat.parent)).collect(),
         };
         adopt.dedup();
-        // Looking ten times a second is not exact, and shared libraries' own data count for each.
+        // Allow a quarter more: ten scans a second are not exact, and private data of shared libraries counts for each process.
         let most = limits.memory + limits.memory / 4;
         let glance = ProcessScan::at(bot, &adopt);
         (limits.processes > 1).then(|| Self {
@@ -54,7 +54,7 @@ impl MemoryWatch {
         })
     }
 
-    /// Whether all processes together have more than they may.
+    /// Whether all processes together exceed the limit.
     pub(super) fn is_too_much(&mut self) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
@@ -68,7 +68,7 @@ impl MemoryWatch {
             self.others = self.find_others();
             self.glance.follow(&self.others);
         } else if !now_and_then {
-            // With one child (a game's fork) the limits of both are nearly the limit of all.
+            // With one child (a game's fork) the two process limits are nearly the limit for both.
             return false;
         }
         !self.others.is_empty() && self.have_too_much()
@@ -77,12 +77,12 @@ impl MemoryWatch {
     fn have_too_much(&mut self) -> bool {
         let own = private(self.bot);
         let each: Vec<u64> = self.others.iter().map(|&pid| private(pid)).collect();
-        // Until a fork changes it, it has the memory of the process it was forked from, and both are counted for it.
+        // A fork starts with its parent's memory, and the shared pages are counted for both.
         let twice = own.min(each.iter().copied().max().unwrap_or(0));
         if own + each.iter().sum::<u64>() - twice <= self.most {
             return false;
         }
-        // With more forks than one only the kernel knows, and may not want to tell.
+        // With several forks only the kernel knows the exact value, and it may refuse to tell.
         let exact: Option<u64> = [self.bot].iter().chain(&self.others).map(|&pid| share(pid)).sum();
         let too_much = exact.is_none_or(|exact| exact > self.most);
         self.pause = if too_much { 0 } else { PAUSE };
@@ -91,7 +91,7 @@ impl MemoryWatch {
 
     fn find_others(&self) -> Vec<i32> {
         let is_orphan = |pid: &i32| {
-            // Nothing of the bot's can leave its session.
+            // The bot's processes cannot leave its session.
             *pid != self.bot && Stat::of(*pid).is_some_and(|stat| stat.session == self.bot)
         };
         let mut found: Vec<i32> =
@@ -102,15 +102,15 @@ impl MemoryWatch {
             found.extend(children(found[looked]));
             looked += 1;
         }
-        // One may have become an orphan meanwhile.
+        // A process may have become an orphan in the meantime.
         found.sort_unstable();
         found.dedup();
         found
     }
 }
 
-/// A look that costs next to nothing, for the many bots that are one process or two: whether the lists of children and the
-/// number of threads are what they were.
+/// A cheap scan for the many bots with one or two processes: compares the lists of children and the number of threads with the
+/// last scan.
 struct ProcessScan {
     bot: Process,
     adopt: Vec<ChildrenFile>,
@@ -118,12 +118,12 @@ struct ProcessScan {
     child: Option<(i32, Process)>,
 }
 
-/// What a glance has seen.
+/// Result of a cheap scan.
 #[derive(Clone, Copy)]
 struct ScanResult {
-    /// Something is not what it was.
+    /// Something differs from the last scan.
     changed: bool,
-    /// Nothing can have been overlooked.
+    /// The scan cannot have missed a process.
     all: bool,
 }
 
@@ -133,8 +133,8 @@ impl ProcessScan {
         Self { bot: Process::at(bot), adopt, child: None }
     }
 
-    /// From now on looks at the bot's only child, too: what that has is news at the next look. (With more children each look is a
-    /// thorough one.)
+    /// Also scans the bot's only child from now on; its state counts as changed at the next scan. (With more children every scan is a
+    /// full one.)
     fn follow(&mut self, others: &[i32]) {
         let only = if let [only] = others { Some(*only) } else { None };
         if self.child.as_ref().map(|(pid, _)| *pid) != only {
@@ -155,7 +155,7 @@ impl ProcessScan {
     }
 }
 
-/// A process that is glanced at.
+/// A process in the cheap scan.
 struct Process {
     list: ChildrenFile,
     folder: Option<File>,
@@ -172,12 +172,12 @@ impl Process {
             self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
         let changed = self.list.has_changed() || links != self.links;
         self.links = links;
-        // Two that every folder has, and one for each thread. A thread other than the first has a list of its own.
+        // A folder has two links, plus one for each thread. Threads other than the first have their own children file.
         ScanResult { changed, all: links == 3 && self.list.file.is_some() }
     }
 }
 
-/// What the first thread of a process has forked.
+/// The children of the first thread of a process.
 struct ChildrenFile {
     file: Option<File>,
     before: Vec<u8>,
@@ -199,7 +199,7 @@ impl ChildrenFile {
     }
 }
 
-/// What `/proc` says of a process.
+/// Fields of `/proc/PID/stat`.
 struct Stat {
     parent: i32,
     session: i32,
@@ -209,7 +209,7 @@ impl Stat {
     fn of(pid: i32) -> Option<Self> {
         let mut room = [0; 1024];
         let text = at_once(&format!("/proc/{pid}/stat"), &mut room).ok()?;
-        // The name, in brackets, can hold anything.
+        // The name, in brackets, may contain anything.
         let after = text.iter().rposition(|&byte| byte == b')')?;
         let text = std::str::from_utf8(text.get(after + 1..)?).ok()?;
         let mut fields = text.split_whitespace().skip(1).map(|field| field.parse().ok());
@@ -219,19 +219,19 @@ impl Stat {
     }
 }
 
-/// A short file of the kernel's, by one reading.
+/// Reads a short file of `/proc` with one call.
 fn at_once<'r>(path: &str, room: &'r mut [u8]) -> io::Result<&'r [u8]> {
     let count = File::open(path)?.read(room)?;
     Ok(&room[..count])
 }
 
-/// Each thread has its own list of what it has forked.
+/// All children. Each thread has its own list of them.
 fn children(pid: i32) -> Vec<i32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.flat_map(|thread| listed(fs::read_to_string(thread.path().join("children")))).collect()
 }
 
-/// Orphans come to the first thread.
+/// The children of the first thread, which adopts orphans.
 fn children_of_first_thread(pid: i32) -> Vec<i32> {
     listed(fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")))
 }
@@ -240,7 +240,7 @@ fn listed(text: io::Result<String>) -> Vec<i32> {
     text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// Bytes that are in memory and of no file.
+/// Bytes of resident memory that belong to no file.
 fn private(pid: i32) -> u64 {
     let mut room = [0; 128];
     let text = at_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
@@ -250,8 +250,8 @@ fn private(pid: i32) -> u64 {
     resident.saturating_sub(of_files) * rustix::param::page_size() as u64
 }
 
-/// The same, where a page that several processes have is divided among them. Nothing if the kernel does not say; nothing
-/// is counted for a process that has ended.
+/// The same, with shared pages divided among the processes that share them. `None` if the kernel does not tell; 0 for a process
+/// that has ended.
 fn share(pid: i32) -> Option<u64> {
     let text = match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => text,
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_described() {
+    fn stat_of_this_process_is_read() {
         let own = getpid().as_raw_nonzero().get();
         let stat = Stat::of(own).unwrap();
         assert_eq!(stat.parent, Pid::as_raw(rustix::process::getppid()));
@@ -283,9 +283,9 @@ mod tests {
         assert!(Stat::of(0).is_none() && private(0) == 0 && children(0).is_empty());
     }
 
-    /// The test's own session may be led from outside its namespace and then has no number: a session is made.
+    /// The test's session may be led from outside its namespace and then has no number, so the test creates a session.
     #[test]
-    fn the_session_of_a_process_is_told() {
+    fn stat_has_the_session_of_a_process() {
         let mut child = std::process::Command::new("setsid").args(["sleep", "20"]).spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let leads = || Stat::of(pid).is_some_and(|stat| stat.session == pid);
@@ -299,8 +299,8 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_sees_children_of_the_bot_and_of_its_only_child() {
-        // It starts one of its own when it is told to, and leaves it to others when it ends.
+    fn cheap_scan_sees_children_of_the_bot_and_of_its_only_child() {
+        // It starts a child when it reads a line, and leaves it as an orphan when it ends.
         let script = "read line; sleep 20 & read line";
         let mut shell = std::process::Command::new("sh");
         let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
@@ -321,7 +321,7 @@ mod tests {
         assert!(changes());
         let sleeper = children(pid)[0];
         glance.follow(&[sleeper]);
-        assert!(glance.look().changed, "all that is new to it");
+        assert!(glance.look().changed, "everything is new to the first scan");
         assert!(settles(&mut glance) && glance.look().all);
         glance.follow(&[sleeper]);
         assert!(!glance.look().changed);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_of_another_thread_is_seen() {
+    fn child_of_another_thread_is_seen() {
         let child = std::thread::spawn(|| std::process::Command::new("sleep").arg("20").spawn().unwrap());
         let mut child = child.join().unwrap();
         let own = getpid().as_raw_nonzero().get();

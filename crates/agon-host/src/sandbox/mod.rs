@@ -1,21 +1,21 @@
-//! What keeps a bot from doing harm.
+//! The sandbox around a bot.
 //!
-//! A bot is a process we do not trust. Between it and everything else stand several layers, each of which works without the
-//! others ([`LayerKind`]). Which of them a machine offers is found by trying ([`probe`]); what a bot may do is plain data ([`Policy`]); and a
-//! small launcher, which is the same program started again with a single thread, puts itself behind all of them and becomes the bot.
+//! A bot is an untrusted process. Several layers separate it from everything else, and each works without the others
+//! ([`LayerKind`]). The program finds out by trying which of them a machine offers ([`probe`]). A [`Policy`] is plain data that says
+//! what a bot may do. A small launcher, which is the same program started again with a single thread, enters all layers and becomes the bot.
 //!
 //! ```text
 //!   engine ──socket──> launcher ──┬── first process of the namespace (where there is one)
-//!     │                           └── the bot ── whatever it starts
+//!     │                           └── the bot ── its child processes
 //!     └──────── pipes ───────────────────┘
 //! ```
 //!
-//! The launcher stays: it is the parent of all the bot leaves behind, ends all of it when the engine says so or is gone, and
-//! keeps the bot's process id from being used again before that. What the engine gets is a [`SandboxedProcess`].
+//! The launcher stays: it adopts every process that the bot leaves behind, kills all of them when the engine says so or is gone,
+//! and until then keeps the kernel from reusing the bot's process id. The engine gets a [`SandboxedProcess`].
 //!
-//! What no layer gives: without namespaces a bot can learn that a file it may not read exists (`stat`); without a cgroup the memory
-//! limit holds for each process, and all of a bot's processes together are measured ten times a second (a quarter more is let
-//! pass), as is a folder that is kept: a bot can overshoot by what it takes in between.
+//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the memory limit holds
+//! for each process, and the sum over a bot's processes is measured ten times a second with a quarter of tolerance. A kept folder
+//! is measured in the same way. A bot can exceed these limits between two measurements.
 
 mod cgroup;
 mod enter;
@@ -32,7 +32,7 @@ mod probe;
 mod seccomp;
 mod spawn;
 mod syscall_lists;
-mod unsafe_syscalls;
+pub(crate) mod unsafe_syscalls;
 mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -45,7 +45,7 @@ pub use layer::{Layer, LayerKind};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
 pub use spawn::{Launcher, SandboxError, SandboxedProcess, Stream, Streams};
 
-/// The launcher that is this very program.
+/// The launcher that is this program.
 fn own() -> Result<&'static Launcher, SandboxError> {
     static OWN: OnceLock<Launcher> = OnceLock::new();
     if let Some(own) = OWN.get() {
@@ -55,12 +55,12 @@ fn own() -> Result<&'static Launcher, SandboxError> {
     Ok(OWN.get_or_init(|| launcher))
 }
 
-/// Every layer, tried on this machine by this program, once.
+/// Tries every layer on this machine, once.
 pub fn probe() -> Result<Vec<Layer>, SandboxError> {
     own()?.probe().map(<[Layer]>::to_vec)
 }
 
-/// Has a bot forked from a warm parent, behind the sandbox, with this program as the launcher: see [`Launcher::fork`].
+/// Forks a bot from a zygote into the sandbox, with this program as the launcher: see [`Launcher::fork`].
 pub fn fork(
     policy: &Policy,
     fds: Vec<OwnedFd>,
@@ -70,7 +70,7 @@ pub fn fork(
     own()?.fork(policy, fds, parent, order)
 }
 
-/// Starts a bot behind the sandbox, with this program as the launcher: its `main` must call [`run_launcher_if_requested`] first.
+/// Starts a bot in the sandbox, with this program as the launcher: its `main` must call [`run_launcher_if_requested`] first.
 pub fn spawn(policy: &Policy, streams: Streams) -> Result<SandboxedProcess, SandboxError> {
     own()?.spawn(policy, streams)
 }

@@ -1,4 +1,4 @@
-//! A world of its own: processes, network, IPC, host name, and a root folder that holds what the policy names and nothing else.
+//! The bot's namespaces: processes, network, IPC, host name, and a root folder that contains only what the policy names.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use super::launcher_protocol::{Mode, StepContext as _, StepError};
 use super::policy::{Policy, User};
 use super::unsafe_syscalls;
 
-/// The launcher's part: everything it forks from now on is in a new process namespace (and in its user namespace).
+/// The launcher's part: every process it forks from now on is in a new process namespace (and in its user namespace).
 pub(super) fn open(mode: Mode) -> Result<(), StepError> {
     match mode {
         Mode::Plain => unsafe_syscalls::unshare(UnshareFlags::NEWPID).step("process namespace"),
@@ -26,7 +26,7 @@ pub(super) fn open(mode: Mode) -> Result<(), StepError> {
             let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
             unsafe_syscalls::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)
                 .step("user and process namespace")?;
-            // Everybody is who they were, and nobody else exists.
+            // Map this user and group to themselves; no others exist inside.
             fs::write("/proc/self/setgroups", "deny").step("user namespace")?;
             fs::write("/proc/self/uid_map", format!("{uid} {uid} 1")).step("user namespace")?;
             fs::write("/proc/self/gid_map", format!("{gid} {gid} 1")).step("user namespace")
@@ -40,25 +40,25 @@ pub(super) fn kinds(mode: Mode) -> UnshareFlags {
     if mode == Mode::WithUser { all | UnshareFlags::NEWUSER } else { all }
 }
 
-/// Those that the bot's side makes by itself.
+/// The namespaces that the bot's side creates itself.
 const OWN: UnshareFlags =
     UnshareFlags::NEWNS.union(UnshareFlags::NEWNET).union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
 
-/// The bot's part, before it gives up its privileges: its own mounts, network, IPC and host name.
+/// The bot's part, before it drops its privileges: its own mounts, network, IPC and host name.
 pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
     unsafe_syscalls::unshare(OWN).step("mount, network, IPC and host name namespaces")?;
     rustix::system::sethostname(b"agon").step("host name")?;
     build_root(policy, user)
 }
 
-/// A tree to be seen inside, taken from outside.
+/// A subtree from outside that is mounted inside.
 struct BindMount {
     at: PathBuf,
     mount: OwnedFd,
     is_folder: bool,
 }
 
-/// Makes the new root, in an order in which a nested path comes after what it is nested in.
+/// Builds the new root. A nested path comes after the path that contains it.
 fn build_root(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("mount namespace")?;
     let trees = trees(policy)?;
@@ -89,7 +89,7 @@ fn build_root(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
     seal().step("making the new root read-only")
 }
 
-/// A `/proc` with the bot's processes in it, and nothing else. Where it cannot be mounted (in many containers) there is none.
+/// Mounts a `/proc` that shows only the bot's processes. Where that is not allowed (in many containers), there is none.
 fn mount_proc() -> io::Result<()> {
     fs::create_dir_all("proc")?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
@@ -106,14 +106,14 @@ fn seal() -> io::Result<()> {
     )
 }
 
-/// Takes a copy of every mount the policy names, with the attributes it shall have.
+/// Clones every mount that the policy names, with its attributes.
 fn trees(policy: &Policy) -> Result<Vec<BindMount>, StepError> {
     let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     let read_only = quiet | MountAttrFlags::MOUNT_ATTR_RDONLY;
     let mut wanted: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
     wanted.extend(policy.executable.iter().map(|path| (path.clone(), read_only)));
     wanted.push((policy.program.clone(), read_only));
-    // A readable folder may hold an executable one, or the program: what may be run there, Landlock says.
+    // A readable folder may contain an executable one, or the program. Landlock decides what may be executed there.
     wanted.extend(policy.readable.iter().map(|path| (path.clone(), read_only)));
     let kept = policy.writable.iter().filter(|writable| writable.kept);
     wanted.extend(kept.map(|kept| (kept.path.clone(), quiet | MountAttrFlags::MOUNT_ATTR_NOEXEC)));
@@ -132,7 +132,7 @@ fn trees(policy: &Policy) -> Result<Vec<BindMount>, StepError> {
     let mut shown: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
     for (at, from, attributes) in places {
         let covered = |(path, has): &(PathBuf, MountAttrFlags)| {
-            // A symbolic link inside a tree that is shown is there already.
+            // A symbolic link inside a subtree that is mounted is already there.
             at.starts_with(path) && (*has == attributes || at != from)
         };
         if shown.iter().any(covered) {
@@ -161,7 +161,7 @@ fn inside(path: &Path) -> PathBuf {
     Path::new(".").join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Something to mount on: a folder, or an empty file.
+/// Creates a mount point: a folder, or an empty file.
 fn make_place(at: &Path, is_folder: bool) -> io::Result<()> {
     if at.exists() {
         return Ok(());

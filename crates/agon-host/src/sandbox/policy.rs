@@ -1,4 +1,4 @@
-//! What a bot may do, as plain data.
+//! The permissions and limits of a bot, as plain data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::LayerKind;
 
-/// Everything the sandbox must know about one bot. It serialises; nothing in it is a handle.
+/// Everything the sandbox must know about one bot. It can be serialised and contains no handles.
 ///
-/// A path means the same inside and outside: the sandbox hides, it does not rename. Whatever is not named here does not
+/// A path means the same inside and outside: the sandbox hides, it does not rename. Paths that are not named here do not
 /// exist for the bot, apart from `/dev/null`, `/dev/random`, `/dev/urandom` and (with namespaces) a `/proc` that shows
 /// the bot's own processes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Policy {
     /// The program to run, as an absolute path.
     pub program: PathBuf,
-    /// Its arguments, without the program's own name.
+    /// Its arguments, without the program's name.
     pub arguments: Vec<String>,
     /// The whole environment of the bot.
     pub environment: BTreeMap<String, String>,
     /// The working folder, as an absolute path below one of the paths named here.
     pub folder: PathBuf,
-    /// Files and folders (with all below) that can be read.
+    /// Files and folders (with everything below) that can be read.
     pub readable: Vec<PathBuf>,
-    /// Files and folders (with all below) that can be read and run.
+    /// Files and folders (with everything below) that can be read and executed.
     pub executable: Vec<PathBuf>,
     /// Folders that can be written.
     pub writable: Vec<Writable>,
-    /// Files and folders (with all below) that stay closed although a folder named here holds them, such as another bot's
-    /// beside this one's. The names of what is in them can be listed.
+    /// Files and folders (with everything below) that are hidden although a folder named here contains them, such as another bot's
+    /// files. Their names can still be listed.
     pub hidden: Vec<PathBuf>,
-    /// A folder that the launcher removes when the engine is gone without a word, and nobody else could.
+    /// A folder that the launcher removes if the engine dies, because then no other process can.
     pub private: Option<PathBuf>,
-    /// How much of everything.
+    /// Resource limits.
     pub limits: Limits,
-    /// Who the bot runs as when Agon runs as root. Without one, an id that no other bot of this machine has.
+    /// The user that the bot runs as when Agon runs as root. By default an id that no other bot on this machine has.
     pub user: Option<User>,
     /// Layers without which the bot must not start.
     pub required: Vec<LayerKind>,
@@ -43,19 +43,19 @@ pub struct Policy {
     pub without: Vec<LayerKind>,
 }
 
-/// A folder the bot can write to. It must exist.
+/// A folder that the bot can write to. It must exist.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Writable {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// How much may be in it. Exact for a folder that is not kept, where there are namespaces; otherwise the launcher
-    /// looks ten times a second and ends a bot that is over.
+    /// Maximum size of its content. Exact for a folder that is not kept, if there are namespaces. Otherwise the launcher measures
+    /// ten times a second and kills a bot that exceeds it.
     pub bytes: u64,
-    /// What the bot writes is there when it has ended. Otherwise the folder is the bot's scratch and starts out empty.
+    /// Whether the content is kept after the bot has ended. Otherwise the folder is scratch space and starts empty.
     pub kept: bool,
 }
 
-/// Who the bot runs as.
+/// The user that the bot runs as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct User {
     /// The user id, not 0.
@@ -65,29 +65,29 @@ pub struct User {
 }
 
 impl User {
-    /// The first of the ids that belong to bots: above those of people, services and containers.
+    /// The first id for bots, above those of people, services and containers.
     const FIRST_APART: u32 = 1_900_000_000;
 
-    /// An id that no other bot has, as long as this process has started fewer than 4096 since.
+    /// An id that no other bot has, unless this process has started 4096 more since.
     pub(super) fn dedicated(process: u32, number: u32) -> Self {
         let id = Self::FIRST_APART + process % 60_000 * 4096 + number % 4096;
         Self { uid: id, gid: id }
     }
 
-    /// Whether this is one of those.
+    /// Whether this is such an id.
     pub(super) fn is_dedicated(self) -> bool {
         self.uid >= Self::FIRST_APART
     }
 
-    /// `nobody`, where ids are few.
+    /// The kernel's overflow id, for machines with few ids.
     pub(super) const NOBODY: Self = Self { uid: 65534, gid: 65534 };
 }
 
-/// How much a bot may use.
+/// Resource limits of a bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of memory of its own, for each process; for all of them together where there is a cgroup. Where there is none the
-    /// launcher looks ten times a second and ends a bot whose processes together have a quarter more.
+    /// Bytes of private memory for each process; for all of them together if there is a cgroup. Without one, the launcher measures
+    /// ten times a second and kills a bot whose processes together use a quarter more.
     pub memory: u64,
     /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
     pub address_space: Option<u64>,
@@ -95,9 +95,9 @@ pub struct Limits {
     pub processes: u32,
     /// Open descriptors.
     pub open_files: u32,
-    /// Bytes in any one file.
+    /// Bytes in one file.
     pub file_size: u64,
-    /// Seconds of processor time for each process: a backstop behind the game's clock.
+    /// Seconds of CPU time for each process: a backstop behind the game's clock.
     pub cpu_seconds: u64,
 }
 
@@ -118,14 +118,14 @@ impl Default for Limits {
 pub const REQUIRED: [LayerKind; 4] =
     [LayerKind::Landlock, LayerKind::Seccomp, LayerKind::Limits, LayerKind::Privileges];
 
-/// Where a bot looks for programs.
+/// The `PATH` of a bot.
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Where programs and libraries live. Those that exist on this machine become executable.
+/// Folders of programs and libraries. Those that exist on this machine become executable.
 const SYSTEM_EXECUTABLE: [&str; 8] =
     ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
 
-/// What programs read besides. Nothing here tells the bot about people or their files.
+/// Further paths that programs read. They tell the bot nothing about people or their files.
 const SYSTEM_READABLE: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -135,8 +135,8 @@ const SYSTEM_READABLE: [&str; 5] = [
 ];
 
 impl Policy {
-    /// A policy for a program in a folder: it can read the folder and the system's programs and libraries, write nowhere,
-    /// and has the default limits.
+    /// A policy for a program in a folder: it can read the folder and the system's programs and libraries, write nothing, and has
+    /// the default limits.
     pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self {
@@ -166,21 +166,21 @@ impl Policy {
         self
     }
 
-    /// Sets a variable of the bot's environment.
+    /// Sets an environment variable of the bot.
     #[must_use]
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.to_owned(), value.to_owned());
         self
     }
 
-    /// Makes a folder the bot's scratch: empty at the start, at most this much in it, gone at the end.
+    /// Makes a folder the bot's scratch space: empty at the start, limited in size, removed at the end.
     #[must_use]
     pub fn scratch(mut self, path: impl Into<PathBuf>, bytes: u64) -> Self {
         self.writable.push(Writable { path: path.into(), bytes, kept: false });
         self
     }
 
-    /// What is wrong with the policy itself, if anything.
+    /// The contradiction in the policy, if there is one.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.writable.iter().map(|writable| &writable.path);
         let paths = [&self.program, &self.folder];
@@ -230,13 +230,13 @@ impl Policy {
         self.required.contains(&kind) || (kind == LayerKind::Landlock && !self.hidden.is_empty())
     }
 
-    /// Whether a layer is to be entered where it exists.
+    /// Whether to enter a layer where it exists.
     pub(super) fn wants(&self, kind: LayerKind) -> bool {
         !self.without.contains(&kind)
     }
 }
 
-/// Whether a path says where it is by itself.
+/// Whether a path is absolute and without `..`.
 fn plain(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
 }
@@ -245,7 +245,7 @@ fn existing(paths: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
     paths.iter().map(PathBuf::from).filter(|path| path.exists())
 }
 
-/// Debian keeps Java's own settings, without which it does not start, apart from Java.
+/// Debian keeps Java's settings, without which Java does not start, outside Java's folder.
 fn java_settings() -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir("/etc").into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| {

@@ -1,15 +1,18 @@
-//! Which layers work here: each one is tried in a child of the launcher, none is guessed.
+//! Finds out which layers work here: it tries each one in a child of the launcher.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Resource, WaitOptions, getpid, getrlimit, getuid, waitpid};
 
 use super::cgroup::{self, Cgroups};
 use super::launcher_protocol::{Mode, SandboxPlan, SandboxProbe, StepContext as _, StepError};
 use super::layer::{Layer, LayerKind};
 use super::policy::{Limits, Policy, User};
+use super::unsafe_syscalls::Forked;
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// Tries every layer.
@@ -37,36 +40,39 @@ fn layer(kind: LayerKind, result: Result<String, StepError>) -> Layer {
     }
 }
 
-/// Runs something in a child, so that whatever it enters ends with it.
+/// Runs `what` in a child, so that the layers it enters end with the child.
 fn trial(what: impl FnOnce() -> Result<String, StepError>) -> Result<String, StepError> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
-    let Some(child) = unsafe_syscalls::fork().step("fork")? else {
-        drop(read);
-        let bytes = serde_json::to_vec(&what()).unwrap_or_default();
-        let _ = rustix::io::write(&write, &bytes);
-        unsafe_syscalls::exit_now(0);
+    let child = match unsafe_syscalls::fork().step("fork")? {
+        Forked::Parent(child) => child,
+        Forked::Child(_) => {
+            drop(read);
+            let bytes = serde_json::to_vec(&what()).unwrap_or_default();
+            let _ = rustix::io::write(&write, &bytes);
+            unsafe_syscalls::exit_now(0)
+        }
     };
     drop(write);
     let mut said = Vec::new();
     let read = std::fs::File::from(read).read_to_end(&mut said);
     let _ = waitpid(Some(child), WaitOptions::empty());
-    read.step("reading what came of it")?;
+    read.step("reading the result of the trial")?;
     serde_json::from_slice(&said)
-        .map_err(|_| StepError::new("trying it", "the trial ended without a word"))?
+        .map_err(|_| StepError::new("trying it", "the trial ended without a result"))?
 }
 
 fn try_namespaces() -> (Option<Mode>, Result<String, StepError>) {
     let mode = if getuid().is_root() { Mode::Plain } else { Mode::WithUser };
     let result = trial(|| {
         namespaces::open(mode)?;
-        // The process namespace begins with the next child.
+        // The process namespace starts with the next child.
         trial(|| {
             let mut policy = Policy::new("/dev/null", "/");
             policy.readable.clear();
             namespaces::enter(&policy, None)?;
             let proc = if Path::new("/proc/self").exists() { "" } else { ", without /proc" };
             if getpid().as_raw_nonzero().get() != 1 || Path::new("/etc/passwd").exists() {
-                return Err(StepError::new("namespaces", "the kernel made them but they do not separate"));
+                return Err(StepError::new("namespaces", "the kernel created them but they do not isolate"));
             }
             Ok(match mode {
                 Mode::Plain => format!("process, mount, network, IPC, host name{proc}"),
@@ -77,7 +83,7 @@ fn try_namespaces() -> (Option<Mode>, Result<String, StepError>) {
     (result.is_ok().then_some(mode), result)
 }
 
-/// A user id nobody else has, or failing that `nobody`.
+/// A unique user id, or else the overflow id.
 fn try_user() -> (bool, Result<String, StepError>) {
     if !getuid().is_root() {
         return (false, Err(StepError::new("user", "not started as root")));
@@ -97,7 +103,7 @@ fn try_user() -> (bool, Result<String, StepError>) {
     }
 }
 
-/// The version of Landlock, as the kernel tells it.
+/// The version of Landlock that the kernel reports.
 fn landlock_version() -> Result<u8, StepError> {
     let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1)).step("landlock")?;
     let status = rules.create().step("landlock")?.restrict_self().step("landlock")?;
@@ -105,9 +111,7 @@ fn landlock_version() -> Result<u8, StepError> {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
             Ok(kernel_abi.and_then(|abi| u8::try_from(abi).ok()).unwrap_or(effective_abi as u8))
         }
-        LandlockStatus::NotEnabled => {
-            Err(StepError::new("landlock", "built in, but not switched on at boot"))
-        }
+        LandlockStatus::NotEnabled => Err(StepError::new("landlock", "built in, but not enabled at boot")),
         LandlockStatus::NotImplemented => Err(StepError::new("landlock", "not in this kernel")),
     }
 }
@@ -132,7 +136,7 @@ fn landlock_layers(version: Result<String, StepError>, number: u8) -> [Layer; 3]
 fn try_landlock(version: u8) -> Result<String, StepError> {
     landlock_rules::restrict_all(&plan_of(version, &[LayerKind::Landlock]))?;
     match std::fs::read_dir("/") {
-        Ok(_) => Err(StepError::new("landlock", "the kernel took the rules but does not keep them")),
+        Ok(_) => Err(StepError::new("landlock", "the kernel accepted the rules but does not enforce them")),
         Err(_) => Ok(format!("version {version}")),
     }
 }
@@ -146,9 +150,12 @@ fn try_seccomp() -> Result<String, StepError> {
     let wishes =
         seccomp::SeccompOptions { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
     seccomp::restrict(wishes, getpid())?;
-    match unsafe_syscalls::try_socket() {
-        libc::EPERM => Ok(std::env::consts::ARCH.to_owned()),
-        other => Err(StepError::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+    match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
+        Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
+        Err(other) => {
+            Err(StepError::new("seccomp", format!("creating a socket gave {other} instead of EPERM")))
+        }
+        Ok(_) => Err(StepError::new("seccomp", "a socket could be created")),
     }
 }
 
@@ -177,7 +184,7 @@ fn try_cgroup(parents: &[PathBuf]) -> Result<String, StepError> {
     trial(|| cgroup::join(&doors).step("cgroup").map(|()| String::new()))?;
     let powers = groups.powers();
     if powers.is_empty() {
-        return Err(StepError::new("cgroup", "the groups bound nothing: no controller is enabled for them"));
+        return Err(StepError::new("cgroup", "the cgroups limit nothing: no controller is enabled for them"));
     }
     Ok(powers.join(", "))
 }

@@ -1,8 +1,8 @@
-//! The system calls a bot may make.
+//! The system calls that a bot may make.
 //!
-//! Two filters. The first allows what is listed and answers `ENOSYS` to everything else, so that libraries fall back to what
-//! they did before a call existed, and calls that this page does not know stay closed. The second answers `EPERM` to what a bot
-//! might try on purpose, so that its author reads "not permitted" and not "not implemented".
+//! Two filters. The first allows the listed calls and answers `ENOSYS` to everything else, so that libraries fall back to older
+//! calls, and unknown new calls stay closed. The second answers `EPERM` to calls that a bot might try on purpose, so that its
+//! author reads "not permitted" and not "not implemented".
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, REFUSED, REFUSED_ARCH};
 
-/// What decides about the filters, besides the lists below.
+/// Options of the filters, besides the lists below.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeccompOptions {
     /// The bot may start processes and threads.
     pub may_fork: bool,
     /// Another layer keeps signals inside. Without one, the bot can only signal itself.
     pub signals_stay_inside: bool,
-    /// Landlock knows about truncation.
+    /// Landlock controls truncation.
     pub truncate_is_guarded: bool,
 }
 
@@ -39,16 +39,16 @@ impl SeccompOptions {
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Puts both filters on this process, for good. `own` is the process's id as it sees it itself.
+/// Installs both filters in this process, permanently. `own` is the process id as the process itself sees it.
 pub(super) fn restrict(wishes: SeccompOptions, own: Pid) -> Result<(), StepError> {
     let own = own.as_raw_nonzero().get().unsigned_abs();
     programs(wishes, own)?.iter().try_for_each(|program| apply_filter(program).step("seccomp"))
 }
 
-/// Stands in filters for the id of a process that is not there yet. Larger than any.
+/// Placeholder in filters for the id of a process that does not exist yet. Larger than any id.
 pub(super) const OWN: u32 = 0x4F57_4E21;
 
-/// Both filters as bytes, in the order in which they are put on; [`OWN`] is to be replaced in them.
+/// Both filters as bytes, in the order in which they are installed. The process replaces [`OWN_PID_PLACEHOLDER`] in them.
 pub(super) fn as_bytes(wishes: SeccompOptions) -> Result<[Vec<u8>; 2], StepError> {
     let bytes = |program: &BpfProgram| {
         let code = program.iter().flat_map(|instruction| {
@@ -61,7 +61,7 @@ pub(super) fn as_bytes(wishes: SeccompOptions) -> Result<[Vec<u8>; 2], StepError
     Ok(programs(wishes, OWN)?.each_ref().map(bytes))
 }
 
-/// Of two filters that both refuse, the answer of the one added last counts.
+/// If both filters refuse a call, the answer of the one installed last counts.
 fn programs(wishes: SeccompOptions, own: u32) -> Result<[BpfProgram; 2], StepError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).step("seccomp")?;
     let program =
@@ -85,21 +85,21 @@ fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, StepError> {
     values.iter().map(|&value| low(argument, SeccompCmpOp::Eq, value)).collect()
 }
 
-/// One rule that matches whatever is none of `values`.
+/// One rule that matches everything except `values`.
 fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, StepError> {
     let differs = |&value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value);
     let conditions = values.iter().map(differs).collect::<Result<_, _>>().step("seccomp")?;
     SeccompRule::new(conditions).step("seccomp")
 }
 
-/// What a bot may call.
+/// The calls that a bot may make.
 fn allowed(wishes: SeccompOptions) -> Result<Rules, StepError> {
     let mut rules: Rules = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(ALLOWED_ARCH.iter().map(|&call| (call, Vec::new())));
     rules.insert(libc::SYS_prlimit64, Vec::new());
     rules.insert(libc::SYS_ioctl, any_of(1, &IOCTLS)?);
     rules.insert(libc::SYS_prctl, any_of(0, &PRCTLS)?);
-    // A pair of stream sockets leads nowhere else; asyncio and Node need it. Kinds are masked from their flags.
+    // A pair of stream sockets leads nowhere else; asyncio and Node need it. The mask removes the flags from the type.
     let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::AF_UNIX as u64)
         .step("seccomp")?;
     let stream = SeccompCmpOp::MaskedEq(0xf);
@@ -119,7 +119,7 @@ fn allowed(wishes: SeccompOptions) -> Result<Rules, StepError> {
     Ok(rules)
 }
 
-/// What is refused in so many words, and what is refused although its call is allowed.
+/// Calls that are refused with `EPERM`, and arguments that are refused although the call is allowed.
 fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
     let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(REFUSED_ARCH.iter().map(|&call| (call, Vec::new())));
@@ -128,16 +128,16 @@ fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
     let shared = libc::MAP_ANONYMOUS | libc::MAP_SHARED;
     let (op, value) = masked(shared, shared);
     rules.insert(libc::SYS_mmap, vec![low(3, op, value)?]);
-    // Truncating by opening for reading gets past the older Landlocks.
+    // Older Landlock versions miss truncation by opening for reading.
     let (op, value) = masked(libc::O_TRUNC | libc::O_ACCMODE, libc::O_TRUNC);
     rules.insert(libc::SYS_openat, vec![low(2, op.clone(), value)?]);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_open, vec![low(1, op, value)?]);
-    // The address argument of `sendto`: a pair needs none.
+    // The address argument of `sendto`: a socket pair needs none.
     let null = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).step("seccomp")?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![null]).step("seccomp")?]);
     rules.insert(libc::SYS_fcntl, fcntl_rules()?);
-    // Another's limits are not the bot's business.
+    // A bot must not read or set limits of other processes.
     rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
     if !wishes.signals_stay_inside {
         let own = u64::from(own);
@@ -159,8 +159,8 @@ fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
     Ok(rules)
 }
 
-/// `fcntl` but for what everybody needs. A descriptor's owner gets signals when something happens to it, `SIGCONT` among them;
-/// locks, leases, a pipe's size and other hints belong to the file and not to the process, so that others see them.
+/// `fcntl` without the commands that every program needs. The owner of a descriptor gets signals about it, including `SIGCONT`.
+/// Locks, leases, a pipe's size and other hints belong to the file and not to the process, so other processes see them.
 fn fcntl_rules() -> Result<Vec<SeccompRule>, StepError> {
     let mut rules = vec![none_of(1, &FCNTLS)?];
     for flag in FILE_FLAGS {
@@ -187,7 +187,7 @@ fn new_namespace_rules() -> Result<Vec<SeccompRule>, StepError> {
 const NEW_NAMESPACES: u64 =
     0x80 | 0x2_0000 | 0x200_0000 | 0x400_0000 | 0x800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
 
-/// Terminal questions (`isatty`), bytes waiting, non-blocking and close-on-exec. Everything else, `TIOCSTI` first, is closed.
+/// Terminal queries (`isatty`), bytes available, non-blocking and close-on-exec. Everything else, above all `TIOCSTI`, is closed.
 const IOCTLS: [u64; 7] = [
     libc::TCGETS,
     libc::TIOCGWINSZ,
@@ -198,7 +198,7 @@ const IOCTLS: [u64; 7] = [
     libc::FIONCLEX,
 ];
 
-/// Names, dumpability, giving up privileges, naming memory, and questions.
+/// Names, dumpability, dropping privileges, naming memory, and queries.
 const PRCTLS: [u64; 13] = [
     libc::PR_GET_PDEATHSIG as u64,
     libc::PR_GET_DUMPABLE as u64,
@@ -220,7 +220,7 @@ const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const FORKS: &[i64] = &[];
 
-/// Copies of descriptors, their flags, and questions.
+/// Duplicating descriptors, their flags, and queries.
 const FCNTLS: [u64; 8] = [
     libc::F_DUPFD as u64,
     libc::F_DUPFD_CLOEXEC as u64,
@@ -232,10 +232,10 @@ const FCNTLS: [u64; 8] = [
     libc::F_GET_SEALS as u64,
 ];
 
-/// What may not be switched on for a file that is open: it would be so for all who have it open.
+/// Flags that may not be set on an open file: they would apply to every process that has it open.
 const FILE_FLAGS: [i32; 4] = [libc::O_APPEND, libc::O_ASYNC, libc::O_DIRECT, libc::O_NOATIME];
 
-/// Sending signals: to whom, another layer or the second filter says.
+/// Calls that send signals. Another layer or the second filter restricts the receivers.
 const SIGNALS: [i64; 7] = [
     libc::SYS_kill,
     libc::SYS_tkill,

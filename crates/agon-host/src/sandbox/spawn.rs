@@ -1,4 +1,4 @@
-//! The engine's side: starting a bot behind the sandbox, and ending it.
+//! The engine's side of the sandbox: starts a bot and ends it.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,43 +19,41 @@ use super::launcher_protocol::{
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
 
-/// Ending everything takes a millisecond. Past this the launcher itself is ended.
+/// Timeout for ending everything, which usually takes a millisecond. After that the launcher itself is killed.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Starting takes milliseconds, on a very busy machine seconds. Past this something hangs.
+/// Timeout for starting, which takes milliseconds, or seconds on a very busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why a bot could not be started behind the sandbox.
+/// Why a bot could not be started in the sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The launcher did not start.
     #[error("the launcher {} did not start: {source}", launcher.display())]
     Launcher {
-        /// The program.
+        /// The launcher program.
         launcher: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The launcher ended without a word.
-    #[error(
-        "the launcher ended without saying why ({0}); was `launch_if_asked` called first thing in `main`?"
-    )]
+    /// The launcher ended without a message.
+    #[error("the launcher ended without a message ({0}); call `run_launcher_if_requested` first in `main`")]
     Silent(io::Error),
     /// Layers that the policy requires do not work here.
-    #[error("the sandbox lacks what is required: {}", missing_words(.0))]
+    #[error("the sandbox lacks required layers: {}", missing_words(.0))]
     Missing(Vec<Layer>),
     /// The policy contradicts itself.
-    #[error("the policy cannot be kept: {0}")]
+    #[error("the sandbox policy is invalid: {0}")]
     Policy(String),
     /// A layer could not be entered, or the program could not be started.
     #[error("{step}: {reason}")]
     Failed {
-        /// What was tried.
+        /// The step that failed.
         step: String,
-        /// Why it did not work.
+        /// Why it failed.
         reason: String,
     },
-    /// The machine ran out of something.
+    /// The system lacks a resource.
     #[error("cannot start a bot: {0}")]
     Io(#[from] io::Error),
 }
@@ -71,13 +69,13 @@ pub enum Stream {
     /// A pipe; the other end is in [`SandboxedProcess`].
     #[default]
     Pipe,
-    /// Nothing: reading gives the end, writing vanishes.
+    /// `/dev/null`.
     Null,
-    /// This.
+    /// This descriptor.
     Given(OwnedFd),
 }
 
-/// The descriptors a bot starts with. It has no others.
+/// The descriptors that a bot starts with. It has no others.
 #[derive(Debug, Default)]
 pub struct Streams {
     /// Descriptor 0.
@@ -90,7 +88,7 @@ pub struct Streams {
     pub extra: Vec<OwnedFd>,
 }
 
-/// The program that puts bots behind the sandbox, and what it found about this machine.
+/// The launcher program, and its probe results for this machine.
 #[derive(Debug)]
 pub struct Launcher {
     command: Vec<PathBuf>,
@@ -124,7 +122,7 @@ impl Launcher {
         self
     }
 
-    /// Every layer, tried here once.
+    /// The state of every layer. They are tried once.
     pub fn probe(&self) -> Result<&[Layer], SandboxError> {
         self.found().map(|found| found.layers.as_slice())
     }
@@ -158,14 +156,14 @@ impl Launcher {
         Ok((child, ours))
     }
 
-    /// Starts a bot. When this comes back without an error, the bot's own program runs, behind every layer.
+    /// Starts a bot. If it returns without an error, the bot's program runs behind every layer.
     pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<SandboxedProcess, SandboxError> {
         let (fds, ends) = open_streams(streams)?;
         self.launch(policy, fds, ends, None)
     }
 
-    /// Has a bot forked from a warm parent. When this comes back without an error, the fork is behind every layer and
-    /// has read nothing of the bot yet. The descriptors are those `order` is about; `parent` is the parent's door.
+    /// Forks a bot from a zygote. If it returns without an error, the fork is behind every layer and has not read anything of the
+    /// bot yet. `order` is the request to the zygote, about these descriptors; `parent` is the zygote's control socket.
     pub fn fork(
         &self,
         policy: &Policy,
@@ -217,7 +215,7 @@ impl Launcher {
         Ok(jailed)
     }
 
-    /// Everything that works here and was not left out, if that includes all that is required.
+    /// All layers that work here and were not left out. Fails if a required one is missing.
     fn plan(&self, policy: &Policy) -> Result<SandboxPlan, SandboxError> {
         let found = self.found()?;
         let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
@@ -259,7 +257,7 @@ struct StreamEnds {
     stderr: Option<PipeReader>,
 }
 
-/// The bot's ends of its descriptors, and ours.
+/// The bot's ends of its descriptors, and the engine's.
 fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
     let mut ends = StreamEnds::default();
     let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
@@ -288,9 +286,9 @@ fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
     Ok(([stdin, stdout, stderr].into_iter().chain(streams.extra).collect(), ends))
 }
 
-/// A bot that runs behind the sandbox. Dropping it ends the bot and everything the bot has started.
+/// A bot in the sandbox. Dropping it ends the bot and everything the bot has started.
 ///
-/// It can be polled ([`AsFd`]): readable means the bot has ended.
+/// It can be polled ([`AsFd`]): readable means that the bot has ended.
 #[derive(Debug)]
 pub struct SandboxedProcess {
     launcher: Child,
@@ -303,44 +301,44 @@ pub struct SandboxedProcess {
 }
 
 impl SandboxedProcess {
-    /// The bot's process, as it is known outside. The number is the bot's until [`SandboxedProcess::kill_all`].
+    /// The bot's process id outside its namespace. It stays reserved until [`SandboxedProcess::kill_all`].
     pub fn pid(&self) -> Pid {
         self.pid.unwrap_or(Pid::INIT)
     }
 
-    /// The layers the bot is behind.
+    /// The layers that the bot is behind.
     pub fn layers(&self) -> &[LayerKind] {
         &self.kinds
     }
 
-    /// Our end of the bot's input, once.
+    /// The engine's end of the bot's stdin; the first call takes it.
     pub fn take_stdin(&mut self) -> Option<PipeWriter> {
         self.ends.stdin.take()
     }
 
-    /// Our end of the bot's output, once.
+    /// The engine's end of the bot's stdout; the first call takes it.
     pub fn take_stdout(&mut self) -> Option<PipeReader> {
         self.ends.stdout.take()
     }
 
-    /// Our end of the bot's error output, once.
+    /// The engine's end of the bot's stderr; the first call takes it.
     pub fn take_stderr(&mut self) -> Option<PipeReader> {
         self.ends.stderr.take()
     }
 
-    /// Holds the bot and everything it has started still.
+    /// Stops the bot and everything it has started (SIGSTOP).
     pub fn pause(&self) -> io::Result<()> {
         self.signal(Signal::STOP)
     }
 
-    /// Lets it go on.
+    /// Continues them (SIGCONT).
     pub fn resume(&self) -> io::Result<()> {
         self.signal(Signal::CONT)
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {
         match self.pid {
-            // The launcher reaps the bot only when we let go, so the number cannot be anyone else's.
+            // The launcher reaps the bot only when we close the connection, so the kernel cannot reuse the number before.
             Some(pid) if !self.gone => Ok(kill_process_group(pid, signal)?),
             _ => Ok(()),
         }
@@ -351,7 +349,7 @@ impl SandboxedProcess {
         self.wait_for(Some(Duration::ZERO))
     }
 
-    /// Waits until the bot has ended, but not longer than `limit`.
+    /// Waits until the bot has ended, at most for `limit`.
     pub fn wait_for(&mut self, limit: Option<Duration>) -> Option<BotExit> {
         if self.ended.is_none() && readable(&self.control, limit) {
             self.ended = Some(match launcher_protocol::receive::<LauncherEvent>(&self.control) {
@@ -362,7 +360,7 @@ impl SandboxedProcess {
         self.ended.clone()
     }
 
-    /// Ends the bot and everything it has started, and waits until all of it is gone. What the bot wrote before can still be read.
+    /// Kills the bot and everything it has started, and waits until all of it is gone. The bot's earlier output stays readable.
     pub fn kill_all(&mut self) -> BotExit {
         let ended = self.try_wait().unwrap_or(BotExit::Stopped);
         self.ended = Some(ended.clone());
@@ -376,7 +374,7 @@ impl SandboxedProcess {
         let mut pause = Duration::from_micros(100);
         while matches!(self.launcher.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
-                // The bot and its namespace's first process die with the launcher; the group is asked once more.
+                // The kernel kills the bot and its namespace's first process with the launcher. Signal the group once more to be sure.
                 let _ = self.signal(Signal::KILL);
                 let _ = self.launcher.kill();
                 let _ = self.launcher.wait();
@@ -401,7 +399,7 @@ impl Drop for SandboxedProcess {
     }
 }
 
-/// Whether something can be read within `limit`.
+/// Whether the descriptor becomes readable within `limit`.
 fn readable(fd: &OwnedFd, limit: Option<Duration>) -> bool {
     let deadline = limit.map(|limit| Instant::now() + limit);
     loop {

@@ -1,9 +1,9 @@
-//! The lists of system calls, by what they are for. See [`super::calls`].
+//! The lists of system calls, by purpose. See [`super::seccomp`].
 
-/// What honest programs in common languages use, and what leads nowhere outside. POSIX timers are missing: one that sends
-/// `SIGCONT` would wake a bot that is held still.
-/// So is what drops pages of files from memory and looks which are there (`fadvise64`, `readahead`, `preadv2`, `mincore`): by them
-/// bots that read the same file, or two calls of one bot, could tell each other something. Libraries do without.
+/// Calls that honest programs in common languages use and that have no effect outside. POSIX timers are missing: one that
+/// sends `SIGCONT` would wake a stopped bot.
+/// Calls that drop cached pages of files or query them (`fadvise64`, `readahead`, `preadv2`, `mincore`) are missing too: through
+/// them bots that read the same file, or two calls of one bot, could communicate. Libraries work without them.
 pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -145,7 +145,7 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_seccomp,
 ];
 
-/// The same in the old spellings of this architecture.
+/// The same in the older calls of this architecture.
 #[cfg(target_arch = "x86_64")]
 pub(super) const ALLOWED_ARCH: &[i64] = &[
     libc::SYS_open,
@@ -177,9 +177,9 @@ pub(super) const ALLOWED_ARCH: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const ALLOWED_ARCH: &[i64] = &[];
 
-/// Sockets; other processes; mounts and namespaces; other users and sessions; what Landlock does not guard (modes, owners,
-/// times, attributes); scheduling; keys and the kernel's own machines; memory, messages, locks
-/// and settings that outlive a bot or that others see; the system.
+/// Sockets; other processes; mounts and namespaces; other users and sessions; operations that Landlock does not control (modes,
+/// owners, times, attributes); scheduling; keys and virtual machines of the kernel; memory, messages, locks and settings that
+/// outlive a bot or that other processes see; the system.
 pub(super) const REFUSED: &[i64] = &[
     libc::SYS_socket,
     libc::SYS_bind,
@@ -296,7 +296,7 @@ pub(super) const REFUSED: &[i64] = &[
     libc::SYS_syncfs,
 ];
 
-/// The same in the old spellings of this architecture.
+/// The same in the older calls of this architecture.
 #[cfg(target_arch = "x86_64")]
 pub(super) const REFUSED_ARCH: &[i64] = &[
     libc::SYS_chmod,

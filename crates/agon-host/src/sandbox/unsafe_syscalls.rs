@@ -1,97 +1,170 @@
-//! What no safe wrapper offers: a handful of system calls, each behind a function that cannot be misused by its caller.
+//! The only module with `unsafe`: system calls that have no safe wrapper, each behind a function that its caller cannot misuse.
 //!
-//! Everything here is called by the launcher only, which is single-threaded from its first line to its last.
+//! Descriptors come in as `BorrowedFd` or `OwnedFd`, so they are open for as long as they are used. A function that gives
+//! descriptors new numbers, or closes those of other owners, never returns: no owner can use its number afterwards.
 #![allow(
     unsafe_code,
-    reason = "fork, close_range, dup2 onto a number, mount_setattr and signal have no safe wrapper"
+    reason = "fork, close_range, dup2 onto a number, mount_setattr, signal, pre_exec and the time stamp of a packet have no safe wrapper"
 )]
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::Duration;
 
-use rustix::process::Pid;
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+use rustix::thread::UnshareFlags;
 
-/// Forks. `None` in the child.
+use super::launcher_protocol::StepError;
+use super::policy::Policy;
+
+/// Result of [`fork`].
+pub(super) enum Forked {
+    /// In the parent, with the child's id.
+    Parent(Pid),
+    /// In the child.
+    Child(OnlyThread),
+}
+
+/// Proof that this process is a fork of one that had a single thread. Nothing in such a fork starts another.
+pub(super) struct OnlyThread(());
+
+/// Forks.
 ///
-/// Refuses when the process has several threads, for then the child could hold a lock that nobody will ever release.
-pub(super) fn fork() -> io::Result<Option<Pid>> {
-    if threads().is_some_and(|threads| threads != 1) {
-        return Err(io::Error::other("the launcher has more than one thread"));
-    }
-    // SAFETY: the process has one thread, so the child has all of it.
+/// Fails unless `/proc` reports exactly one thread: another thread could hold a lock for which the child would wait forever.
+pub(super) fn fork() -> io::Result<Forked> {
+    require_one_thread()?;
+    // SAFETY: the process has one thread, checked above, and only that thread could start another. So no lock is held by a
+    // thread that is missing in the child, and the child may do all that its parent may.
     let pid = unsafe { libc::fork() };
     if pid < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(Pid::from_raw(pid))
+    Ok(Pid::from_raw(pid).map_or(Forked::Child(OnlyThread(())), Forked::Parent))
 }
 
-/// How many threads this process has, where `/proc` can tell.
-fn threads() -> Option<u32> {
+/// Fails unless `/proc` reports exactly one thread for this process.
+fn require_one_thread() -> io::Result<()> {
     let mut status = String::new();
-    File::open("/proc/self/status").ok()?.read_to_string(&mut status).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Threads:"))?.trim().parse().ok()
+    File::open("/proc/self/status")?.read_to_string(&mut status)?;
+    let threads = status.lines().find_map(|line| line.strip_prefix("Threads:")).map(str::trim);
+    match threads {
+        Some("1") => Ok(()),
+        Some(several) => Err(io::Error::other(format!("the launcher has {several} threads, not one"))),
+        None => Err(io::Error::other("/proc/self/status does not report the number of threads")),
+    }
 }
 
-/// Ends this process at once, without running anything of the parent's that the fork copied.
+/// Ends this process at once. Exit handlers that the fork copied from its parent do not run.
 pub(super) fn exit_now(code: i32) -> ! {
-    // SAFETY: `_exit` has no preconditions.
+    // SAFETY: `_exit` takes a plain number and runs no code of this process.
     unsafe { libc::_exit(code) }
 }
 
-/// Closes every descriptor from `first` on. Only the launcher's start calls this, when it owns none of them.
-pub(super) fn close_from(first: u32) -> io::Result<()> {
-    // SAFETY: nothing in this process owns a descriptor at or above `first` yet.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+/// Closes every descriptor of this process and sleeps until the process is killed.
+pub(super) fn close_all_and_sleep(_: OnlyThread) -> ! {
+    // SAFETY: this closes descriptors that have owners. None of them can use its descriptor again: this function never
+    // returns, what follows uses none, and there is no other thread (`OnlyThread`).
+    unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) };
+    loop {
+        std::thread::sleep(Duration::from_hours(1));
+    }
 }
 
-/// Closes every descriptor from `first` on when the next program starts.
-pub(super) fn close_from_on_exec(first: u32) -> io::Result<()> {
+/// Sets close-on-exec on every descriptor from `first` on.
+pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
     const CLOSE_RANGE_CLOEXEC: u32 = 4;
-    // SAFETY: only a flag of the descriptors changes.
+    // SAFETY: plain numbers. With this flag the kernel closes nothing: it sets a flag that has an effect only when the
+    // process, and every owner in it, is replaced by another program.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, CLOSE_RANGE_CLOEXEC) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Makes `fd` also known by the number `at`, for the program that comes next. The caller has moved everything it still
-/// needs above the numbers it gives away.
-pub(super) fn place(fd: BorrowedFd<'_>, at: RawFd) -> io::Result<()> {
-    // SAFETY: `fd` is open; what stood at `at` belongs to nobody any more.
-    let result = unsafe { libc::dup2(fd.as_raw_fd(), at) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+/// Replaces this process with the program of a policy. Its descriptors 0, 1, 2 and so on are `fds`; it has no others.
+///
+/// Never returns. If the program cannot be started, this sends the reason to `report` as a [`StepError`] and ends the process.
+/// The numbers of `fds` and `report` must be at least `fds.len()` (see [`move_above`]); this is checked.
+pub(super) fn become_program(only: &OnlyThread, policy: &Policy, fds: &[OwnedFd], report: &OwnedFd) -> ! {
+    let failure = match place(only, fds, report) {
+        Err(error) => StepError::new("placing descriptors", error),
+        Ok(()) => {
+            let mut command = Command::new(&policy.program);
+            command.args(&policy.arguments).env_clear().envs(&policy.environment);
+            StepError::new(format!("starting {}", policy.program.display()), command.exec())
+        }
+    };
+    if let Ok(bytes) = serde_json::to_vec(&failure) {
+        let _ = rustix::io::write(report, &bytes);
+    }
+    exit_now(127)
 }
 
-/// Sets every signal to what it does by default, whatever was inherited.
+/// Duplicates of these descriptors with numbers from `first` on.
+pub(super) fn move_above(fds: &[OwnedFd], first: RawFd) -> io::Result<Vec<OwnedFd>> {
+    fds.iter().map(|fd| Ok(fcntl_dupfd_cloexec(fd, first)?)).collect()
+}
+
+/// Gives `fds` the numbers 0, 1, 2 and so on, and sets close-on-exec on all others. Only for [`become_program`]: earlier owners
+/// of these numbers lose them.
+fn place(_: &OnlyThread, fds: &[OwnedFd], report: &OwnedFd) -> io::Result<()> {
+    let count = fds.len() as RawFd;
+    if fds.iter().chain([report]).any(|fd| fd.as_raw_fd() < count) {
+        return Err(io::Error::other("a descriptor's number is needed for another one"));
+    }
+    for (fd, number) in fds.iter().zip(0..) {
+        // SAFETY: `fd` is open. The earlier descriptor with this number is closed, and may have an owner. But the only caller never
+        // returns and afterwards uses only `report`, whose number is not one of these by the check above. There is no other thread
+        // (`OnlyThread`).
+        if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    close_on_exec_from(count.unsigned_abs())
+}
+
+/// Has the kernel kill a program when the thread that started it ends.
+pub(crate) fn die_with_parent(command: &mut Command) {
+    let ask = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: the closure runs between fork and exec, in a copy of a process that may have had other threads. It makes one
+    // system call with plain numbers: it takes no lock, allocates nothing and cannot panic.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Sets every signal to its default action, whatever was inherited.
 pub(super) fn default_signals() {
     for signal in 1..=64 {
-        // SAFETY: the default handler runs no code of ours. Signals that cannot be set are refused by the kernel.
+        // SAFETY: the call takes plain numbers, and the default action runs no code of this process. For numbers that cannot
+        // be set the kernel returns an error and changes nothing.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 
-/// Lets the kernel reap this process's children by itself.
+/// Has the kernel reap this process's children.
 pub(super) fn ignore_children() {
-    // SAFETY: ignoring a signal runs no code of ours.
+    // SAFETY: the call takes plain numbers, and a signal that is ignored runs no code.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// A child that has ended and was not reaped yet, without reaping it.
+/// A child that has ended and is not reaped yet. Does not reap it.
 pub(super) fn peek_ended() -> Option<Pid> {
-    // SAFETY: all zeroes is a valid value of this plain structure.
+    // SAFETY: `siginfo_t` is made of integers and pointers, for which all zeroes is a valid value.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: `info` is a valid place to write to for the length of the call.
+    // SAFETY: `info` is a local variable of the type that the kernel writes, and outlives the call.
     let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) };
     if result < 0 {
         return None;
     }
-    // SAFETY: `waitid` has filled in the fields of a SIGCHLD, or left them zero.
+    // SAFETY: `si_pid` reads a part of a union of plain integers. All of it is initialised: by `waitid` for a child that has
+    // ended, else by the zeroes above.
     Pid::from_raw(unsafe { info.si_pid() })
 }
 
-/// Adds attributes (`MOUNT_ATTR_*`) to a mount, and to all below it.
+/// Adds attributes (`MOUNT_ATTR_*`) to a mount, and to all mounts below it if `all_below`.
 pub(super) fn mount_attributes(mount: BorrowedFd<'_>, attributes: u64, all_below: bool) -> io::Result<()> {
     #[repr(C)]
     struct Attributes {
@@ -102,7 +175,8 @@ pub(super) fn mount_attributes(mount: BorrowedFd<'_>, attributes: u64, all_below
     }
     let attributes = Attributes { set: attributes, clear: 0, propagation: 0, user_namespace: 0 };
     let flags = libc::AT_EMPTY_PATH | if all_below { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the path is a NUL-terminated string, and the structure is the one the kernel defines, with its size.
+    // SAFETY: `mount` is open. The path is a constant that ends with NUL. The structure has the fields and the layout of the
+    // kernel's `mount_attr`, is only read, outlives the call, and its true size is passed with it.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -116,21 +190,120 @@ pub(super) fn mount_attributes(mount: BorrowedFd<'_>, attributes: u64, all_below
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The error number of an attempt to make an internet socket; 0 if that worked. For probing the filter.
-pub(super) fn try_socket() -> i32 {
-    // SAFETY: `socket` takes plain numbers; the descriptor is closed again.
-    unsafe {
-        let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
-        if fd >= 0 {
-            libc::close(fd);
-            return 0;
-        }
+/// Moves this process to new namespaces. Fails for flags that are not namespaces.
+pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    const NAMESPACES: UnshareFlags = UnshareFlags::NEWNS
+        .union(UnshareFlags::NEWNET)
+        .union(UnshareFlags::NEWIPC)
+        .union(UnshareFlags::NEWUTS)
+        .union(UnshareFlags::NEWPID)
+        .union(UnshareFlags::NEWUSER);
+    if !NAMESPACES.contains(flags) {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-    io::Error::last_os_error().raw_os_error().unwrap_or(-1)
+    // SAFETY: the call is unsafe for what it can do to a table of descriptors that threads share (`FILES`). By the check
+    // above only namespaces change.
+    unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
 }
 
-/// Leaves namespaces for new ones.
-pub(super) fn unshare(flags: rustix::thread::UnshareFlags) -> io::Result<()> {
-    // SAFETY: none of the callers unshares descriptors, which is what can go wrong here.
-    unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
+/// From now on every packet that this socket receives carries the time at which it was sent.
+pub(crate) fn time_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    let size = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: `socket` is open. The value is an int, which is what this option takes; it is only read, outlives the call,
+    // and its true size is passed with it.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast(),
+            size,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A received packet's length and the kernel's information about it.
+#[derive(Debug)]
+pub(crate) struct Received {
+    /// Number of bytes written to the buffer.
+    pub length: usize,
+    /// The packet was longer than the buffer.
+    pub cut: bool,
+    /// When it was sent, by the system clock, if [`time_packets`] was called for the socket.
+    pub sent: Option<Duration>,
+    /// The id of the sending process if the socket has `SO_PASSCRED`, else 0.
+    pub sender: u32,
+}
+
+/// Receives a packet; waits for one if `wait`. Descriptors that come with it are closed.
+pub(crate) fn receive_packet(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bool) -> io::Result<Received> {
+    let mut control = Control([MaybeUninit::uninit(); CONTROL]);
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: `msghdr` is made of integers and pointers, for which all zeroes is a valid value.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.0.as_mut_ptr().cast();
+    message.msg_controllen = CONTROL as _;
+    let flags = libc::MSG_CMSG_CLOEXEC | if wait { 0 } else { libc::MSG_DONTWAIT };
+    // SAFETY: `socket` is open. The structure points to one part, which is `buffer`, and to `control`, each with its true
+    // size; both are borrowed mutably here and outlive the call.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+    let Ok(length) = usize::try_from(length) else { return Err(io::Error::last_os_error()) };
+    let cut = message.msg_flags & libc::MSG_TRUNC != 0;
+    let mut received = Received { length, cut, sent: None, sender: 0 };
+    // SAFETY: `recvmsg` succeeded, so `message` describes what the kernel wrote to `control`, which is still alive.
+    unsafe { read_control(&message, &mut received) };
+    Ok(received)
+}
+
+/// Size of the buffer for control messages.
+const CONTROL: usize = 128;
+
+/// Aligned for `cmsghdr`.
+#[repr(align(8))]
+struct Control([MaybeUninit<u8>; CONTROL]);
+
+/// Reads the control messages of a packet.
+///
+/// # Safety
+/// `recvmsg` must have filled in the message, and the buffer it points to must be alive.
+unsafe fn read_control(message: &libc::msghdr, received: &mut Received) {
+    // SAFETY: by this function's contract the result is null, or a header within the bytes that the kernel has written.
+    let mut one = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !one.is_null() {
+        // SAFETY: it is a whole header, written by the kernel and aligned by `Control` and by the kernel's own lengths.
+        let header = unsafe { one.read() };
+        // SAFETY: the bytes after a header belong to the same buffer.
+        let data = unsafe { libc::CMSG_DATA(one) };
+        // SAFETY: this only computes a number.
+        let length = (header.cmsg_len as usize).saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
+        match (header.cmsg_level, header.cmsg_type) {
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if length >= size_of::<libc::timespec>() => {
+                #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                // SAFETY: the kernel wrote at least this many bytes by the check above; any bytes are a valid `timespec`.
+                let time = unsafe { data.cast::<libc::timespec>().read_unaligned() };
+                received.sent = Some(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32));
+            }
+            (libc::SOL_SOCKET, libc::SCM_CREDENTIALS) if length >= size_of::<libc::ucred>() => {
+                #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                // SAFETY: the kernel wrote at least this many bytes by the check above; any bytes are a valid `ucred`.
+                let credentials = unsafe { data.cast::<libc::ucred>().read_unaligned() };
+                received.sender = credentials.pid.unsigned_abs();
+            }
+            (libc::SOL_SOCKET, libc::SCM_RIGHTS) => {
+                for index in 0..length / size_of::<RawFd>() {
+                    #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                    // SAFETY: the kernel wrote `length` bytes of numbers. Each is a descriptor that the kernel has just opened for this
+                    // process; no other code knows it, so this is its only owner, which closes it.
+                    drop(unsafe { OwnedFd::from_raw_fd(data.cast::<RawFd>().add(index).read_unaligned()) });
+                }
+            }
+            _ => {}
+        }
+        // SAFETY: `one` is a header of this message; the rest as for the first.
+        one = unsafe { libc::CMSG_NXTHDR(message, one) };
+    }
 }

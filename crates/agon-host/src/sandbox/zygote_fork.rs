@@ -1,6 +1,6 @@
-//! A bot that is a fork of a warm parent: the launcher makes its world, the parent forks into it, and the fork puts up the
-//! remaining walls by itself before it reads anything of the bot's (`agon_bot/enter.py`). What those walls are is decided
-//! here, by the same lists as for any other bot; the fork gets them as numbers.
+//! A bot that is a fork of a zygote. The launcher creates its namespaces, the zygote forks into them, and the fork applies the
+//! remaining restrictions itself before it reads anything of the bot (`agon_bot/enter.py`). The restrictions are computed here from
+//! the same lists as for any other bot; the fork gets them as numbers.
 
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -22,31 +22,34 @@ use serde_json::{Map, Value as Json, json};
 
 use super::launcher_protocol::{BotExit, Launch, MOST_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
+use super::unsafe_syscalls::{Forked, OnlyThread};
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
-/// Forking takes milliseconds, on a very busy machine seconds.
+/// Timeout for a fork, which takes milliseconds, or seconds on a very busy machine.
 const FORK_TIMEOUT: Duration = Duration::from_secs(25);
-/// What the parent says about a bot.
+/// Maximum size of a zygote's message about a bot.
 const LONGEST: usize = 64 << 10;
 
-/// The first process of a bot's namespaces, which has made all of them. It does nothing but reap, and takes all others with
-/// it when it ends.
+/// The first process of a bot's namespaces, which has created all of them. It only reaps children. When it ends, the kernel
+/// kills all other processes in them.
 pub(super) struct NamespaceInit {
     pub first: Pid,
-    /// Closed, it lets the process lock itself.
+    /// When this is closed, the process restricts itself.
     open: io::PipeWriter,
 }
 
 impl NamespaceInit {
-    /// Makes the namespaces of a bot. As long as the world is open, the warm parent can step in.
+    /// Creates the namespaces of a bot. The zygote can enter them until [`Self::close`].
     pub(super) fn make(launch: &Launch, mode: Mode) -> Result<Self, StepError> {
         namespaces::open(mode)?;
         let (mut said, say) = io::pipe().step("pipe")?;
         let (until, open) = io::pipe().step("pipe")?;
-        let Some(first) = unsafe_syscalls::fork().step("fork")? else {
-            drop((said, open));
-            live(launch, say, until);
-            unsafe_syscalls::exit_now(0);
+        let first = match unsafe_syscalls::fork().step("fork")? {
+            Forked::Parent(first) => first,
+            Forked::Child(only) => {
+                drop((said, open));
+                live(only, launch, say, until)
+            }
         };
         drop((say, until));
         let mut words = Vec::new();
@@ -58,18 +61,21 @@ impl NamespaceInit {
         }
     }
 
-    /// Nobody steps in any more.
+    /// Closes the namespaces to the zygote.
     pub(super) fn close(self) -> Pid {
         drop(self.open);
         self.first
     }
 }
 
-fn live(launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) {
+fn live(only: OnlyThread, launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     match namespaces::enter(&launch.policy, launch.plan.user) {
         Ok(()) => drop(say.write_all(b"made")),
-        Err(failure) => return drop(say.write_all(&serde_json::to_vec(&failure).unwrap_or_default())),
+        Err(failure) => {
+            let _ = say.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
+            unsafe_syscalls::exit_now(0)
+        }
     }
     drop(say);
     let _ = until.read(&mut [0]);
@@ -77,13 +83,10 @@ fn live(launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) {
     let _ = limits::drop_privileges(None);
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     unsafe_syscalls::ignore_children();
-    let _ = unsafe_syscalls::close_from(0);
-    loop {
-        std::thread::sleep(Duration::from_hours(1));
-    }
+    unsafe_syscalls::close_all_and_sleep(only)
 }
 
-/// What the fork has to put up around itself.
+/// The restrictions that the fork must apply to itself.
 pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, Json>, StepError> {
     let Launch { policy, plan, .. } = launch;
     let limits = plan.has(LayerKind::Limits).then(|| {
@@ -113,7 +116,7 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     Ok(order)
 }
 
-/// What the warm parent says about a bot it was asked for.
+/// A zygote's message about a bot.
 #[derive(Deserialize)]
 enum ZygoteEvent {
     #[serde(rename = "pid")]
@@ -122,27 +125,27 @@ enum ZygoteEvent {
     Entered,
     #[serde(rename = "failed")]
     Failed(StepError),
-    /// Its wait status.
+    /// The bot's wait status.
     #[serde(rename = "ended")]
     Ended(i32),
 }
 
-/// A fork of the warm parent, seen from the launcher.
+/// A fork of a zygote, as the launcher sees it.
 pub(super) struct ForkHandle {
     pub bot: Pid,
-    /// Where the parent says how it ended.
+    /// The socket on which the zygote reports how it ended.
     pub news: OwnedFd,
 }
 
 impl ForkHandle {
-    /// Asks the parent. The last of the descriptors is its door.
+    /// Asks the zygote for a fork. The last descriptor is its control socket.
     pub(super) fn ask(
         order: &Map<String, Json>,
         mut fds: Vec<OwnedFd>,
         world: Option<&NamespaceInit>,
         doors: Vec<std::fs::File>,
     ) -> Result<Self, StepError> {
-        let parent = fds.pop().ok_or_else(|| StepError::new("warm parent", "no door to it was given"))?;
+        let parent = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
         let (news, theirs) =
             socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).step("socket")?;
@@ -151,11 +154,11 @@ impl ForkHandle {
             fds.push(pidfd_open(world.first, PidfdFlags::empty()).step("namespaces")?);
         }
         fds.extend(doors.into_iter().map(OwnedFd::from));
-        send(&parent, order, &fds).step("asking the warm parent")?;
+        send(&parent, order, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {
-            match hear(&news, Some(FORK_TIMEOUT)).step("waiting for the warm parent")? {
+            match hear(&news, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
                 ZygoteEvent::Forked(pid) => bot = Pid::from_raw(pid),
                 ZygoteEvent::Entered => entered = true,
                 ZygoteEvent::Failed(failure) => return Err(failure),
@@ -163,20 +166,20 @@ impl ForkHandle {
                     return Err(StepError::new("entering the sandbox", "the fork ended"));
                 }
             }
-            // The two say so independently of each other.
+            // The zygote and the fork report independently of each other.
             if let Some(bot) = bot.filter(|_| entered) {
                 return Ok(Self { bot, news });
             }
         }
     }
 
-    /// Waits until the parent has reaped the bot, which was killed, and what it left.
+    /// Waits until the zygote has reaped the bot, which was killed, and its orphans.
     pub(super) fn end(&self) {
         let _ = shutdown(&self.news, Shutdown::Write);
         while hear(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
     }
 
-    /// How the bot ended. It is reaped only when the launcher lets go.
+    /// How the bot ended. The zygote reaps it only when the launcher closes the connection.
     pub(super) fn how_it_ended(&self) -> BotExit {
         match hear(&self.news, Some(FORK_TIMEOUT)) {
             Ok(ZygoteEvent::Ended(status)) => {
@@ -214,7 +217,7 @@ fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     let mut bytes = vec![0; LONGEST];
     let (count, _) = recv(news, &mut bytes[..], RecvFlags::empty())?;
     if count == 0 {
-        return Err(io::Error::other("it is gone"));
+        return Err(io::Error::other("the zygote is gone"));
     }
     serde_json::from_slice(&bytes[..count]).map_err(io::Error::other)
 }

@@ -1,17 +1,17 @@
-//! Loaded bots that wait for their next game. Each thread has its own: a bot stays on the core of its games.
+//! Pool of loaded bots that wait for their next game. Each thread has its own, because a bot stays on the core of its games.
 
 use std::cell::RefCell;
 
 use super::ForkedBot;
 
-/// So many wait at most; the one that has waited longest goes.
+/// Maximum number of idle bots in a thread; the oldest is evicted first.
 const MOST: usize = 64;
 
 thread_local! {
     static POOL: RefCell<Vec<(String, Box<ForkedBot>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A bot of this kind that waits, if there is one.
+/// Takes an idle bot with this pool key, if there is one.
 pub fn take(kind: &str) -> Option<Box<ForkedBot>> {
     loop {
         let mut link = POOL.with_borrow_mut(|stable| {
@@ -24,18 +24,18 @@ pub fn take(kind: &str) -> Option<Box<ForkedBot>> {
     }
 }
 
-/// Lets a bot wait that has answered everything.
+/// Adds a bot that has answered everything.
 pub fn put(kind: String, link: Box<ForkedBot>) {
     let gone = POOL.try_with(|stable| {
         let mut stable = stable.borrow_mut();
         stable.push((kind, link));
         if stable.len() > MOST { Some(stable.remove(0)) } else { None }
     });
-    // Ended outside, for that takes time.
+    // Drop outside the borrow, because ending a bot takes time.
     drop(gone);
 }
 
-/// Ends all that wait on this thread.
+/// Ends all idle bots of this thread.
 pub fn clear() {
     let all = POOL.try_with(RefCell::take);
     drop(all);

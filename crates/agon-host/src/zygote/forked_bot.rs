@@ -1,9 +1,9 @@
-//! A bot that is a fork of the warm parent, asked by packets.
+//! A bot that is a fork of a zygote and speaks packets.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,73 +23,73 @@ use crate::timing::{
     without_sleep,
 };
 
-/// Longer messages go in parts of this size.
+/// Maximum packet size; longer messages are sent in parts of this size.
 const PART: usize = 64 << 10;
-/// Begins a message that comes in parts (`agon_bot/packets.py`).
+/// First byte of a message in parts (`agon_bot/packets.py`).
 const PARTS: u8 = 2;
-/// Says, where turns come, that something has come where all else does (`agon_bot/packets.py`).
+/// Sent on the turn pipe: a message waits on the socket (`agon_bot/packets.py`).
 const ELSEWHERE: &[u8] = &[3];
-/// Says that the fork that gave an answer has ended (`agon_bot/packets.py`).
+/// Packet that reports that the fork for the last call has ended (`agon_bot/packets.py`).
 const AGAIN: &[u8] = b"+";
-/// A fork has so long to end after its answer.
+/// Time that the fork for a call has to end after its answer.
 const TO_END_A_CALL: Duration = Duration::from_secs(1);
-/// Sending takes microseconds.
+/// A request that took longer to send was delayed; sending takes microseconds.
 const LONG_TO_SEND: Duration = Duration::from_micros(200);
-/// An answer is first waited for with nothing else in view, for about so long.
+/// Time for which an answer is first awaited alone, without polling anything else.
 const AT_FIRST: Duration = Duration::from_millis(2);
-/// With a shorter limit everything is in view at once.
+/// With a shorter limit everything is polled from the start.
 const LONG_LIMIT: Duration = Duration::from_millis(20);
-/// The system's clock has been set if it has moved on by so much more or less than the clock that never jumps.
+/// Tolerance between the system clock and the monotonic clock. A larger difference means that the system clock was set.
 const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
-/// After so many answers in a row without a look at the log there is one: it holds many lines, but not any number.
+/// Maximum number of answers in a row without reading stderr, whose pipe holds a limited number of lines.
 const UNSEEN: u32 = 16;
-/// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
+/// Time that a bot has to end after it closed its socket, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
 
 thread_local! {
-    /// Where answers are awaited by this thread, in the order in which the bots were asked.
-    static ASKED: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
+    /// The sockets on which this thread waits for answers, in the order of the requests.
+    static ASKED: RefCell<Vec<Arc<OwnedFd>>> = const { RefCell::new(Vec::new()) };
     static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
 }
 
-/// A warm bot while it runs.
+/// A running bot that is a fork of a zygote.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about a running bot")]
 pub struct ForkedBot {
     jailed: SandboxedProcess,
     asking: OwnedFd,
-    /// Its own way for turns, which costs a third as much, if it has one.
+    /// A separate pipe for turns, which costs a third as much, if it has one.
     turns: Option<OwnedFd>,
-    /// It had a turn last, and expects the next.
+    /// The last message was a turn, so it waits for the next one on the pipe.
     expects_turns: bool,
-    answers: OwnedFd,
+    answers: Arc<OwnedFd>,
     log: SharedLog,
-    /// It prints now and then.
+    /// It has written to stderr before.
     prints: bool,
-    /// So often it was waited for since its log was last in view.
+    /// Number of waits since its stderr was last polled.
     unseen: u32,
     /// The process that answers: the bot itself, or its fork for a game.
     meter: CpuMeter,
     metered: u32,
-    /// What it had used when it last answered.
+    /// Its usage at its last answer.
     used: Usage,
-    /// Each answer comes from a fork of its own.
+    /// Whether a new fork gives each answer.
     forks_calls: bool,
-    /// The fork that gave the last answer has not ended yet: until then nothing new is begun.
+    /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
-    /// The next answer comes from a new fork, which plays the game.
+    /// A new fork, which plays the game, gives the next answer.
     begins: bool,
-    /// It is held still whenever it is not asked, or when it has threads or children that could go on.
+    /// When it is stopped between requests.
     hold: PausePolicy,
     held: bool,
     asked: UsageSample,
-    /// When the question was on its way at the earliest.
+    /// The earliest time at which the request may have been sent.
     asked_first: Instant,
-    /// The same by the system's clock, which stamps packets.
+    /// The same by the system clock, which timestamps packets.
     asked_by_stamp: Duration,
-    /// What has come was sent before that.
+    /// The received packet was sent before the request.
     unasked: bool,
-    /// What the machine had lost to others by then.
+    /// Steal time of the machine at the request.
     stolen: StealTime,
     limit: Duration,
     wanted: usize,
@@ -98,7 +98,7 @@ pub struct ForkedBot {
     _parent: Arc<ZygoteServer>,
 }
 
-/// When a bot is held still.
+/// When a bot is stopped between requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PausePolicy {
     /// Never: it can have neither threads nor children.
@@ -108,7 +108,7 @@ pub enum PausePolicy {
 }
 
 impl ForkedBot {
-    /// Has a bot forked.
+    /// Forks a bot.
     pub fn start(
         program: &Program,
         warm: &ZygoteOptions,
@@ -139,7 +139,7 @@ impl ForkedBot {
             asking,
             turns,
             expects_turns: false,
-            answers,
+            answers: Arc::new(answers),
             log: SharedLog::new(log.into())?,
             prints: false,
             unseen: 0,
@@ -162,7 +162,7 @@ impl ForkedBot {
         })
     }
 
-    /// Sends messages: lines of JSON, or a turn in a game's short form.
+    /// Sends messages: lines of JSON, or a packed turn.
     fn send(&mut self, text: &[u8]) {
         if text.first() != Some(&b'{') {
             return self.send_turn(text);
@@ -181,13 +181,13 @@ impl ForkedBot {
         self.expects_turns = true;
     }
 
-    /// Where it waits for the next turn, if that is all it waits for.
+    /// The pipe on which it waits for the next turn, if it waits for nothing else.
     fn awaited(&self) -> Option<&OwnedFd> {
         self.turns.as_ref().filter(|_| self.expects_turns)
     }
 
     fn send_one(&self, text: &[u8]) {
-        // First: if nobody plays any more, it must not come after the start of the next game.
+        // First: if the game's fork has ended, this must not arrive after the start of the next game.
         if let Some(turns) = self.awaited() {
             self.send_packet(turns, socket::write, ELSEWHERE);
         }
@@ -201,8 +201,8 @@ impl ForkedBot {
         text.chunks(PART).for_each(send);
     }
 
-    /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
-    /// silence shows.
+    /// The buffer has room for every message, because the bot has answered the last one. If it has none after all, or the bot is
+    /// gone, the missing answer shows that.
     fn send_packet(&self, to: &OwnedFd, how: fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>, bytes: &[u8]) {
         let mut until = None;
         while matches!(how(to.as_fd(), bytes), Ok(false)) {
@@ -215,7 +215,7 @@ impl ForkedBot {
         }
     }
 
-    /// Takes what has come.
+    /// Receives all packets that have arrived.
     fn receive(&mut self) {
         while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
             if !self.receive_one(socket::receive) {
@@ -224,7 +224,7 @@ impl ForkedBot {
         }
     }
 
-    /// Takes a packet; false if there is none.
+    /// Receives one packet. Returns false if there is none.
     fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
         match ROOM.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
             Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
@@ -240,8 +240,8 @@ impl ForkedBot {
         true
     }
 
-    /// Most answers come soon, and nobody else is to be watched meanwhile. Then the shortest way is to wait for just that: a
-    /// bot that prints more than its log holds stands still for a moment, once, and has its log watched from then on.
+    /// Most answers come soon, and no other bot needs to be polled meanwhile. Then waiting for just this socket is fastest. A bot that
+    /// writes more to stderr than the pipe holds blocks for a moment, once; from then on its stderr is polled.
     fn receive_at_first(&mut self) {
         let alone = ASKED.with_borrow(|asked| asked.len() == 1);
         if alone && !self.forks_calls && !self.prints && self.unseen < UNSEEN && self.limit > LONG_LIMIT {
@@ -250,14 +250,14 @@ impl ForkedBot {
         }
     }
 
-    /// Whether the packet that should be the answer was sent before the question. A bot that owes other answers may well
-    /// have given one of them before it was asked again.
+    /// Whether the packet that should be the answer was sent before the request. A bot that owes other answers may have sent one
+    /// of them before the new request.
     fn was_unasked(&self, packet: &Packet) -> bool {
         let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
         if !early || self.forks_calls || self.wanted != 1 {
             return false;
         }
-        // If the clock was set meanwhile, its stamp says nothing. (Nor does it if we were not at work between two readings.)
+        // If the system clock was set in between, the timestamp is useless. (The same if this thread was not running between two readings.)
         let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
         passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
     }
@@ -266,7 +266,7 @@ impl ForkedBot {
         self.gone || self.inbox.len() >= self.wanted
     }
 
-    /// What the answer cost, and who is with the bot now. Read after it was sent, while its sender is there or a zombie.
+    /// The times of the answer, and the bot's threads and children. Read after the answer was sent, while its sender runs or is a zombie.
     fn measure(&mut self) -> (AnswerTimes, TaskFlags) {
         let (sent, sender) = match self.inbox.get(self.wanted.saturating_sub(1)) {
             Some(packet) => (packet.sent, packet.sender),
@@ -285,7 +285,7 @@ impl ForkedBot {
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
         let mut times = self.times(UsageSample { at, usage }, company);
-        // A call's fork lives for this call alone, so that its whole life is known.
+        // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
             && sender != self.metered
@@ -296,18 +296,18 @@ impl ForkedBot {
         (times, company)
     }
 
-    /// Who is with the bot, where anybody can be.
+    /// The bot's threads and children, if it can have any.
     fn company(&self) -> TaskFlags {
         if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.company() }
     }
 
-    /// What passed from the question to a moment, without what the machine itself has lost.
+    /// The times from the request until a sample, without steal time.
     fn times(&self, until: UsageSample, company: TaskFlags) -> AnswerTimes {
         let times = since_asked(self.asked, self.asked_first, until, company.children);
         self.stolen.subtract_from(times, self.limit)
     }
 
-    /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
+    /// Waits until the fork that gave the last answer has ended. It may have to wait for a processor, so this is not charged.
     fn let_it_end(&mut self) {
         if !self.forks_calls {
             return;
@@ -319,11 +319,11 @@ impl ForkedBot {
             self.doze(false, TO_END_A_CALL);
             self.receive();
         }
-        // How much waits in its log would be something that the next call could see of this one.
+        // Empty the stderr pipe: its fill level would be visible to the next call.
         self.log.lock().read();
     }
 
-    /// Holds the bot still if there is something of it that could go on.
+    /// Stops the bot if it has threads or children that could continue.
     fn quiet(&mut self, company: TaskFlags) {
         if !self.gone && company.is_there() {
             let _ = self.jailed.pause();
@@ -331,17 +331,15 @@ impl ForkedBot {
         }
     }
 
-    /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
-    /// last has answered, the others mostly have, too. When each of them did is in its packet.
+    /// Waits until something may have happened. The bots of one game are on one core: when the bot that was asked last has answered,
+    /// most others have, too. Each packet carries its own time.
     fn doze(&mut self, others_first: bool, time: Duration) {
-        let last = ASKED.with_borrow(|asked| asked.last().copied());
-        let own = self.answers.as_raw_fd();
-        let other = last.filter(|fd| others_first && *fd != own);
+        let other = ASKED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        let answers = other.map_or_else(|| self.answers.as_fd(), super::borrowed);
+        let answers = other.as_ref().unwrap_or(&self.answers).as_fd();
         let printed = log_poller::with_poller(|desk| {
             let log = self.log.lock();
-            // Without a log any more, its place is taken by what is waited for anyway.
+            // If stderr is closed, poll the answer socket in its place.
             let fds = [answers, log.fd().unwrap_or(answers), desk.unwrap_or(answers)];
             let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
             let _ = poll(&mut fds, Some(&timeout));
@@ -361,15 +359,14 @@ impl ForkedBot {
     }
 
     fn forget(&self) {
-        let own = self.answers.as_raw_fd();
         let _ = ASKED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
-                asked.retain(|fd| *fd != own);
+                asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
             }
         });
     }
 
-    /// How it ended, in words.
+    /// Describes how it ended.
     fn how_it_ended(&mut self) -> String {
         let ended = self.jailed.wait_for(Some(TO_END));
         self.kill();
@@ -407,16 +404,15 @@ impl BotConnection for ForkedBot {
         self.let_it_end();
         self.limit = limit;
         self.wanted = lines;
-        // It has slept since its last answer, so that nothing has changed: otherwise it has company, and is held.
+        // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
         if std::mem::take(&mut self.held) {
             self.asked.usage = self.meter.read();
             let _ = self.jailed.resume();
         }
-        let own = self.answers.as_raw_fd();
         ASKED.with_borrow_mut(|asked| {
-            asked.retain(|fd| *fd != own);
-            asked.push(own);
+            asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
+            asked.push(Arc::clone(&self.answers));
         });
         self.stolen = StealTime::lately();
         self.asked.at = Instant::now();
@@ -424,8 +420,8 @@ impl BotConnection for ForkedBot {
         self.asked_by_stamp = socket::system_time();
         self.unasked = false;
         self.send(text);
-        // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
-        // charged in any case, the rest only from now on.
+        // Sending never takes this long. Either this thread had no processor, or the bot has it and works: its CPU time is charged in
+        // any case, the rest only from now on.
         let now = Instant::now();
         if now.saturating_duration_since(self.asked_first) > LONG_TO_SEND {
             self.asked.at = now;

@@ -1,5 +1,5 @@
-//! What warm bots print. While the engine waits for one of them, the others' logs are read too: a bot that prints more than
-//! a pipe holds must not stand still because somebody else is being waited for.
+//! Reads the stderr of forked bots. While the engine waits for one of them, it reads the others' stderr too: a bot that writes more
+//! than a pipe holds must not block because the engine waits for another bot.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::stderr_pipe::StderrPipe;
 
-/// A bot's log that its owner and the thread's desk share.
+/// A bot's stderr that its owner and the thread's poller share.
 #[derive(Clone, Debug)]
 pub(super) struct SharedLog(Arc<Mutex<StderrPipe>>);
 
@@ -26,7 +26,7 @@ thread_local! {
 }
 
 impl SharedLog {
-    /// A log that is read by whoever waits on this thread.
+    /// A pipe that this thread reads whenever it waits for a bot.
     pub(super) fn new(pipe: OwnedFd) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -56,12 +56,12 @@ fn lock(log: &Arc<Mutex<StderrPipe>>) -> MutexGuard<'_, StderrPipe> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls with something that is readable when one of this thread's bots has printed.
+/// Calls with a descriptor that is readable when one of this thread's bots has written to stderr.
 pub(super) fn with_poller<T>(call: impl FnOnce(Option<BorrowedFd<'_>>) -> T) -> T {
     DESK.with_borrow(|desk| call(desk.as_ref().map(|desk| desk.epoll.as_fd())))
 }
 
-/// Reads the logs in which something new is.
+/// Reads all stderr pipes with new output.
 pub(super) fn read_all() {
     DESK.with_borrow_mut(|desk| {
         let Some(desk) = desk else { return };

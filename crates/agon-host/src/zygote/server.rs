@@ -1,4 +1,4 @@
-//! The warm parent: a Python that has imported what bots import, and forks.
+//! The zygote process: a Python interpreter that has imported common libraries, and forks.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _};
@@ -13,10 +13,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::socket;
 use crate::program::ZygoteOptions;
 
-/// Importing `NumPy` takes a tenth of a second, from a cold disk a few.
+/// Timeout for the start. Importing `NumPy` takes a tenth of a second, or a few seconds from a slow disk.
 const TO_START: Duration = Duration::from_mins(1);
 
-/// A warm parent. It ends when nobody holds its door any more.
+/// A zygote process. It ends when its control socket is closed.
 #[derive(Debug)]
 pub struct ZygoteServer {
     child: Mutex<Child>,
@@ -24,7 +24,7 @@ pub struct ZygoteServer {
 }
 
 impl ZygoteServer {
-    /// The parent for such bots; there is one for all of this program.
+    /// The zygote for such bots. This program has one for each combination of options.
     pub fn of(program: &str, warm: &ZygoteOptions) -> io::Result<Arc<Self>> {
         type Parents = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
         static PARENTS: OnceLock<Mutex<Parents>> = OnceLock::new();
@@ -43,9 +43,9 @@ impl ZygoteServer {
         let (door, theirs) = socket::pair()?;
         let mut command = Command::new(program);
         command.args(&warm.parent).env_clear().envs(warm.environment.iter().map(|(k, v)| (k, v)));
-        // Modules of whatever folder we are in are none of its business.
+        // It must not import modules from the current folder.
         command.current_dir("/");
-        // A terminal's Ctrl-C is for the engine to decide about.
+        // The engine decides what a terminal's Ctrl-C does.
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
         drop(command);
@@ -56,8 +56,8 @@ impl ZygoteServer {
                 let _ = stderr.take(4096).read_to_string(&mut words);
             }
             let _ = child.wait();
-            let last = words.trim().lines().last().unwrap_or("it said nothing").to_owned();
-            return Err(io::Error::other(format!("the warm Python did not start: {last}")));
+            let last = words.trim().lines().last().unwrap_or("it printed nothing").to_owned();
+            return Err(io::Error::other(format!("the Python zygote did not start: {last}")));
         }
         Ok(Self { child: Mutex::new(child), door })
     }
@@ -67,13 +67,13 @@ impl ZygoteServer {
         matches!(child.try_wait(), Ok(None))
     }
 
-    /// Where it is asked for a fork.
+    /// The socket for fork requests.
     pub fn control_socket(&self) -> BorrowedFd<'_> {
         self.door.as_fd()
     }
 }
 
-/// Waits until the parent has said that it is ready.
+/// Waits until the zygote has reported that it is ready.
 fn is_ready(door: BorrowedFd<'_>) -> io::Result<bool> {
     let timeout = rustix::event::Timespec { tv_sec: TO_START.as_secs() as i64, tv_nsec: 0 };
     let mut fds = [PollFd::from_borrowed_fd(door, PollFlags::IN)];

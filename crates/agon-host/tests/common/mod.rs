@@ -1,4 +1,4 @@
-//! Programs at a table: players for tests, and a game between them.
+//! Test bots, and functions that play games between them.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
@@ -14,13 +14,13 @@ use agon_engine::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
 use agon_games::PlayableGame;
 use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program};
 
-/// Tests that look at times or at which processes there are run one at a time.
+/// Tests that measure times or list processes run one at a time.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The interpreter itself, not a script that looks for it.
+/// The interpreter itself, not a wrapper script.
 pub fn python() -> String {
     static PYTHON: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     PYTHON
@@ -43,8 +43,8 @@ pub fn example_in_python() -> Program {
     Program::new([python(), "bot.py".to_owned()], examples().join("python"))
 }
 
-/// A few lines of Python as a bot. `say` writes a line, `hear` reads a message, `ready` answers it; the bot has heard
-/// `hello` and `start` and answered both when the script begins.
+/// A few lines of Python as a bot. `say` writes a line, `hear` reads a message, `ready` answers it. The bot has already answered
+/// `hello` and `start` when the script begins.
 pub fn script(body: &str) -> Program {
     let prelude = "
 import json, os, sys, time
@@ -59,12 +59,12 @@ def answer(message, what): say(json.dumps({'id': message['id'], 'answer': what})
     bare_script(&format!("{prelude}\nready(hear()); ready(hear())\n{body}"))
 }
 
-/// A few lines of Python without anything before them.
+/// A few lines of Python, with nothing before them.
 pub fn bare_script(body: &str) -> Program {
     Program::new([python(), "-c".to_owned(), body.to_owned()], std::env::temp_dir())
 }
 
-/// Who sits at a seat.
+/// The player at a seat.
 pub enum Sitter<G: Game> {
     House(&'static str),
     Program(Program),
@@ -77,7 +77,7 @@ pub fn settings<G: Game>(pairs: &[(&str, &str)]) -> Settings {
     Settings::parse(G::info().settings, pairs.iter().copied()).unwrap()
 }
 
-/// Seats everybody.
+/// Seats all players.
 pub fn chairs<G: PlayableGame>(
     game: &G,
     settings: &Settings,
@@ -105,7 +105,7 @@ pub fn play<G: PlayableGame>(pairs: &[(&str, &str)], seed: u64, sitters: Vec<Sit
     play_match(pairs, seed, 1, sitters).remove(0)
 }
 
-/// Plays games one after the other with the same players.
+/// Plays several games with the same players.
 pub fn play_match<G: PlayableGame>(
     pairs: &[(&str, &str)],
     seed: u64,
@@ -140,7 +140,7 @@ pub fn play_match<G: PlayableGame>(
     all
 }
 
-/// The answers and faults of a game, as its record has them, without the times.
+/// The answers and faults of a game as recorded, without the times.
 pub fn answers(played: &PlayedGame) -> String {
     let record = read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0);
     format!("{:?}", record.turns)
@@ -151,18 +151,18 @@ pub fn faults(played: &PlayedGame, seat: u8) -> Vec<&FaultRecord> {
     played.faults.iter().filter(|fault| fault.seat == Seat(seat)).collect()
 }
 
-/// The first fault of seat 0: which, and its words.
+/// The first fault of seat 0: the fault, its message and stderr.
 pub fn first_fault(played: &PlayedGame) -> (Fault, &str, &str) {
     let fault = faults(played, 0).into_iter().next().expect("seat 0 has a fault");
     (fault.report.fault, &fault.report.message, &fault.report.stderr)
 }
 
-/// Whether a process is there (a zombie counts).
+/// Whether a process exists (a zombie counts).
 pub fn is_there(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// The children of this process, zombies included.
+/// The children of this process, including zombies.
 pub fn children() -> Vec<u32> {
     let me = std::process::id();
     let tasks = std::fs::read_dir(format!("/proc/{me}/task")).unwrap().flatten();
@@ -172,7 +172,7 @@ pub fn children() -> Vec<u32> {
         .collect()
 }
 
-/// So many milliseconds.
+/// A duration in milliseconds.
 pub const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }

@@ -1,6 +1,6 @@
-//! An arena for hostile programs: folders, a launcher, and every situation a bot can be started in.
+//! A test environment for hostile programs: folders, a launcher, and every situation in which a bot can be started.
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "this is a part of tests")]
-#![allow(dead_code, reason = "no test needs all of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::fs;
 use std::io::Read as _;
@@ -12,23 +12,23 @@ use std::time::Duration;
 
 use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, SandboxedProcess, Streams};
 
-/// Who starts the launcher, and with which layers.
+/// The user that starts the launcher, and the layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Situation {
-    /// As root, every layer there is.
+    /// As root, with every available layer.
     Root,
     /// As root, without namespaces.
     RootBare,
-    /// As an ordinary user, every layer there is.
+    /// As an ordinary user, with every available layer.
     User,
-    /// As an ordinary user, without namespaces: Landlock, seccomp and limits alone.
+    /// As an ordinary user, without namespaces: only Landlock, seccomp and limits.
     UserBare,
-    /// The same without Landlock's scopes, as on kernels before 6.12.
+    /// The same without Landlock scopes, as on kernels before 6.12.
     UserOld,
 }
 
 impl Situation {
-    /// All that can be had here.
+    /// All situations that are possible here.
     #[track_caller]
     pub fn all() -> Vec<Self> {
         if !is_root() {
@@ -60,7 +60,7 @@ pub fn is_root() -> bool {
 
 const ORDINARY: u32 = 65534;
 
-/// Launchers are shared by all tests, so that probing happens once.
+/// The launcher for a situation. All tests share it, so that probing happens once.
 pub fn launcher(situation: Situation) -> &'static Launcher {
     static ROOT: OnceLock<Launcher> = OnceLock::new();
     static USER: OnceLock<Launcher> = OnceLock::new();
@@ -70,7 +70,7 @@ pub fn launcher(situation: Situation) -> &'static Launcher {
     USER.get_or_init(|| Launcher::new(program()).through(as_ordinary()))
 }
 
-/// The command that makes what follows an ordinary user's.
+/// The command prefix that runs the rest as an ordinary user.
 pub fn as_ordinary() -> [String; 4] {
     [
         "/usr/bin/setpriv".into(),
@@ -80,25 +80,25 @@ pub fn as_ordinary() -> [String; 4] {
     ]
 }
 
-/// The launcher, which everybody must be able to run.
+/// The launcher program, which every user must be able to execute.
 fn program() -> PathBuf {
     let built = PathBuf::from(env!("CARGO_BIN_EXE_agon-launch"));
     let open = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0);
     assert!(
         !is_root() || built.ancestors().all(open),
-        "the build folder must be reachable by others for these tests"
+        "these tests need a build folder that other users can reach"
     );
     built
 }
 
-/// The interpreter that every user can run.
+/// An interpreter that every user can execute.
 pub fn python() -> PathBuf {
     let found =
         ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
     PathBuf::from(found.expect("these tests need python3 in /usr"))
 }
 
-/// Folders for one test: a bot's, another bot's, and a scratch.
+/// Folders for one test: a bot's, another bot's, and a scratch folder.
 pub struct Arena {
     home: tempfile::TempDir,
     victim: Child,
@@ -112,7 +112,7 @@ impl Drop for Arena {
     }
 }
 
-/// What came of a program.
+/// Result of a program.
 #[derive(Debug)]
 pub struct Outcome {
     pub stdout: String,
@@ -132,7 +132,7 @@ impl Arena {
         fs::write(home.path().join("other/secret.txt"), "secret").expect("write");
         fs::write(home.path().join("bot/own.txt"), "own").expect("write");
         if is_root() && !situation.is_root() {
-            // The ordinary user owns everything, so that only the sandbox stands in the way.
+            // The ordinary user owns everything, so that only the sandbox protects it.
             for path in ["", "bot", "bot/own.txt", "other", "other/secret.txt", "scratch"] {
                 chown(home.path().join(path), Some(ORDINARY), Some(ORDINARY)).expect("chown");
             }
@@ -146,7 +146,7 @@ impl Arena {
         Self { home, victim, situation }
     }
 
-    /// A process of the same user as the launcher's: only the sandbox keeps a bot of that user from it.
+    /// A process of the launcher's user: only the sandbox protects it from a bot of that user.
     pub fn victim(&self) -> u32 {
         self.victim.id()
     }
@@ -205,10 +205,10 @@ impl Arena {
         self.run_policy(&self.policy(code))
     }
 
-    /// Runs attacks and sees each of them fail. `count` is how many there must be.
+    /// Runs attacks and checks that each of them fails. `count` is their expected number.
     pub fn repels(&self, count: usize, attacks: &str) {
         let outcome = self.run(attacks);
-        println!("{:?}\n{}", self.situation, outcome.stdout); // what each attack met, with --nocapture
+        println!("{:?}\n{}", self.situation, outcome.stdout); // the result of each attack, with --nocapture
         let refused = outcome.stdout.lines().filter(|line| line.starts_with("refused ")).count();
         assert!(!outcome.stdout.contains("HOLE"), "{:?}: {outcome:#?}", self.situation);
         assert_eq!(refused, count, "{:?}: {outcome:#?}", self.situation);
@@ -227,14 +227,14 @@ pub fn processes_naming(arena: &Arena) -> Vec<String> {
     lines.collect()
 }
 
-/// Does something in a fresh arena for every situation.
+/// Runs a test in a new arena for every situation.
 pub fn everywhere(test: impl Fn(&Arena)) {
     for situation in Situation::all() {
         test(&Arena::new(situation));
     }
 }
 
-/// What hostile programs share: `attack` says whether something that must fail did.
+/// Shared by hostile programs: `attack` says whether something that must fail did.
 const PRELUDE: &str = r#"
 import ctypes, errno, os, signal, sys, time
 BOT, OTHER, SCRATCH = sys.argv[1:4]

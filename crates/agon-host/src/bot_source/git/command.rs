@@ -1,5 +1,4 @@
-//! The program `git`, run so that it does nothing but what it was asked: no hooks, no filters, no questions, no settings of
-//! anybody, and not for ever.
+//! Runs the `git` program with a timeout and without hooks, filters, prompts or user settings.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -13,11 +12,11 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::super::{BotRejection, sanitize};
 use super::Limits;
 
-/// What is asked of git in every call, besides what is asked for.
+/// Settings for every call.
 const SETTINGS: [&str; 16] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
-    // A link is written as a small file: it cannot lead anywhere.
+    // Write a link as a small file, so that it cannot point anywhere.
     "core.symlinks=false",
     "core.autocrlf=false",
     "core.longpaths=true",
@@ -33,7 +32,7 @@ const SETTINGS: [&str; 16] = [
     "maintenance.auto=false",
     "init.defaultBranch=main",
 ];
-/// What git may know of its surroundings: how to get out, and whose keys to use.
+/// Environment variables that git may keep: network access and keys.
 const KEPT: [&str; 14] = [
     "PATH",
     "HOME",
@@ -50,21 +49,21 @@ const KEPT: [&str; 14] = [
     "SSL_CERT_DIR",
     "GIT_SSL_CAINFO",
 ];
-/// How often a running git is looked at.
+/// Interval between checks of a running git.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How much of what git complains about is kept.
+/// Maximum number of bytes kept of git's stderr.
 const COMPLAINT: usize = 8 << 10;
-/// How long a list may be, of files or of commits.
+/// Maximum length of a list of files or commits.
 const LIST: usize = 8 << 20;
 
-/// One call.
+/// A bare repository and its limits, for calls of git.
 pub struct Git {
     /// The bare repository.
     pub repository: PathBuf,
     pub limits: Limits,
 }
 
-/// What a call gave.
+/// Result of a call.
 pub struct Output {
     pub good: bool,
     pub text: String,
@@ -72,18 +71,18 @@ pub struct Output {
 }
 
 impl Git {
-    /// Runs it; a call that fails is refused in git's own words.
+    /// Runs git. A failed call is rejected with git's message.
     pub fn run(&self, words: &[&str]) -> Result<String, BotRejection> {
         self.must(words, &[])
     }
 
-    /// The same, with more in its environment.
+    /// The same, with extra environment variables.
     pub fn must(&self, words: &[&str], more: &[(&str, &Path)]) -> Result<String, BotRejection> {
         let output = self.ask(words, more)?;
         if output.good { Ok(output.text) } else { Err(in_words(&output.complaint)) }
     }
 
-    /// Runs it with more in its environment; that it fails may be an answer.
+    /// Runs git with extra environment variables. A failed call is not an error here.
     pub fn ask(&self, words: &[&str], more: &[(&str, &Path)]) -> Result<Output, BotRejection> {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(&self.repository);
@@ -106,16 +105,19 @@ impl Git {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => BotRejection::new(
-                "the program git is not on this machine",
-                "install it, such as: apt install git",
+                "git is not installed on this machine",
+                "install it, for example: apt install git",
             ),
-            _ => BotRejection::new(format!("git cannot be started: {error}"), "does `git --version` work?"),
+            _ => BotRejection::new(
+                format!("git cannot be started: {error}"),
+                "check that `git --version` works",
+            ),
         })?;
         Running { child, over: false }.watch(self)
     }
 }
 
-/// A git that runs, ended with all it started when this is dropped.
+/// A running git. Dropping it kills git and everything git started.
 struct Running {
     child: Child,
     over: bool,
@@ -136,7 +138,7 @@ impl Running {
         Ok(Output { good: status.success(), text, complaint })
     }
 
-    /// Until it ends, takes too long, or fetches too much.
+    /// Waits until git ends, times out, or fetches too much.
     fn wait(&mut self, git: &Git) -> Result<ExitStatus, BotRejection> {
         let started = Instant::now();
         let mut glances = 0_u32;
@@ -146,7 +148,10 @@ impl Running {
             };
             if started.elapsed() > git.limits.time {
                 let what = format!("git did not finish within {} s", git.limits.time.as_secs());
-                return Err(BotRejection::new(what, "is the repository reachable from here? try again"));
+                return Err(BotRejection::new(
+                    what,
+                    "check that the repository is reachable from here, then try again",
+                ));
             }
             if let Some(status) = self.child.try_wait().map_err(broke)? {
                 self.over = true;
@@ -177,7 +182,7 @@ impl Drop for Running {
     }
 }
 
-/// So much of what comes; and whether there was more.
+/// Reads at most `most` bytes, and says whether there was more.
 fn read(pipe: impl Read, most: usize) -> (String, bool) {
     let mut bytes = Vec::new();
     let _ = pipe.take(most as u64 + 1).read_to_end(&mut bytes);
@@ -186,7 +191,7 @@ fn read(pipe: impl Read, most: usize) -> (String, bool) {
     (String::from_utf8_lossy(&bytes).into_owned(), cut)
 }
 
-/// What a folder holds, in bytes.
+/// Size of a folder in bytes.
 pub fn size(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
@@ -199,32 +204,32 @@ pub fn size(folder: &Path) -> u64 {
         .sum()
 }
 
-/// Git's complaint, and what to do about the commonest.
+/// Git's error message, with a hint for the most common ones.
 fn in_words(complaint: &str) -> BotRejection {
     let lines = || complaint.lines().map(str::trim);
     let said = lines().find_map(|line| line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: ")));
     let said = said.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or("it gave no reason");
     let has = |words: &str| complaint.contains(words);
     if let Some((_, branch)) = said.split_once("find remote ref refs/heads/") {
-        let hint = "is it spelt right? without `branch` the repository's own is taken";
+        let hint = "check its spelling; without `branch` the repository's default branch is used";
         return BotRejection::new(format!("it has no branch {branch}"), hint);
     }
     let hint = if has("find remote ref") {
-        "nothing was committed to it yet"
+        "commit something to it first"
     } else if has("terminal prompts disabled") || has("Authentication failed") || has("Permission denied") {
-        "it is private, or not there; a key for ssh that needs no password would be used"
+        "if it is private, provide an ssh key without a password; otherwise check the address"
     } else if has("does not exist") || has("not found") || has("does not appear to be a git repository") {
-        "is the address right? a path is read from the competition file's folder"
+        "check the address; a path is relative to the competition file's folder"
     } else if has("Host key verification failed") {
         "connect to it once by hand with ssh, and check its key"
     } else if has("Could not resolve host") || has("Failed to connect") || has("Connection") {
-        "is this machine online? `agon update` can be run again at any time"
+        "check that this machine is online, then run `agon update` again"
     } else if has("dubious ownership") {
-        "a repository on this machine must belong to who runs Agon"
+        "a local repository must belong to the user that runs Agon"
     } else if has("fsck") || has("invalid path") {
-        "it holds something that a well-meant repository does not: ask its author"
+        "it contains something that an honest repository does not: ask its author"
     } else {
-        "does `git ls-remote` of it work?"
+        "check that `git ls-remote` works for it"
     };
     BotRejection::new(format!("git: {}", sanitize(said)), hint)
 }

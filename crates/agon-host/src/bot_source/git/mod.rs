@@ -1,7 +1,7 @@
-//! Bots that live in git repositories: bringing the newest commit here, keeping every version, running none of it.
+//! Bots in git repositories: fetches the newest commit, keeps every version, runs nothing of it.
 //!
-//! A repository has a folder: `bare` is what was fetched, `commits/ID/NAME` are the files of a commit, `current` says which one
-//! is in use. Files of a commit are never changed, so that a version that has played stays what it was.
+//! Each repository has a folder: `bare` is the fetched repository, `commits/ID/NAME` are the files of a commit, `current` names the
+//! commit in use. Files of a commit never change, so a version that has played stays the same.
 
 mod command;
 
@@ -15,21 +15,21 @@ use agon_core::assets::content_hash;
 use super::{BotRejection, sanitize};
 use command::Git;
 
-/// At most so many commits and files are named.
+/// Maximum number of commits and files listed.
 const NAMED: usize = 20;
-/// Where the newest commit of the branch is kept.
+/// The ref of the newest commit of the branch.
 const NEWEST: &str = "refs/agon/newest";
 
-/// How much a repository may cost.
+/// Limits for a repository.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For one call of git.
+    /// Timeout of one git call.
     pub time: Duration,
-    /// What is fetched, with its history.
+    /// Maximum size of the repository with its history.
     pub fetched_bytes: u64,
-    /// The files of one commit together.
+    /// Maximum size of all files of one commit.
     pub files_bytes: u64,
-    /// How many files.
+    /// Maximum number of files.
     pub files: usize,
 }
 
@@ -49,59 +49,59 @@ impl Limits {
     }
 }
 
-/// A repository, and the folder for what is kept of it.
+/// A repository, and the folder in which it is kept.
 #[derive(Clone, Debug)]
 pub struct Repository {
     address: String,
     branch: Option<String>,
     name: String,
     folder: PathBuf,
-    /// How much it may cost.
+    /// Its limits.
     pub limits: Limits,
 }
 
 /// The files of a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkout {
-    /// Where they are.
+    /// Their folder.
     pub folder: PathBuf,
     /// The commit's id, 40 digits or more.
     pub commit: String,
 }
 
 impl Checkout {
-    /// The BOT among the files: a path in them, perhaps with a class; all of them if there is none.
+    /// The bot spec within the files: a path, optionally with a class; the whole folder if `path` is `None`.
     pub fn bot(&self, path: Option<&str>) -> String {
         path.map_or_else(|| self.folder.clone(), |path| self.folder.join(path)).display().to_string()
     }
 }
 
-/// What `update` brought.
+/// Result of `update`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FetchResult {
-    /// The commit in use before; none the first time.
+    /// The commit in use before; `None` the first time.
     pub old: Option<String>,
-    /// The one in use now.
+    /// The commit in use now.
     pub new: String,
-    /// Where its files are.
+    /// The folder with its files.
     pub folder: PathBuf,
-    /// Whether the old commit is no longer part of the branch's history.
+    /// Whether the branch's history no longer contains the old commit.
     pub rewritten: bool,
-    /// How many commits are new.
+    /// Number of new commits.
     pub commits: usize,
     /// The newest of them, newest first: id and subject.
     pub subjects: Vec<(String, String)>,
-    /// How many files differ.
+    /// Number of files that differ.
     pub files: usize,
     /// Some of them: added, changed or removed, and the path.
     pub paths: Vec<(&'static str, String)>,
-    /// Parts of it that are other repositories; they are left out.
+    /// Submodules, which are left out.
     pub left_out: Vec<String>,
 }
 
 impl Repository {
-    /// The repository of an entrant. `beside` is the folder of the competition's file: paths are read from there, and what is kept is
-    /// in its `.agon/git`.
+    /// The repository of an entrant. `beside` is the competition file's folder: paths are relative to it, and the repository is kept in
+    /// its `.agon/git`.
     pub fn new(beside: &Path, entrant: &str, address: &str, branch: Option<&str>) -> Self {
         let address = if is_elsewhere(address) {
             address.to_owned()
@@ -117,12 +117,12 @@ impl Repository {
         Self { address, branch: branch.map(str::to_owned), name, folder, limits: Limits::default() }
     }
 
-    /// What is fetched from.
+    /// The address to fetch from.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The files in use: those of the newest commit when [`Self::update`] was last called.
+    /// The files in use: those of the newest commit at the last call of [`Self::update`].
     pub fn checkout(&self) -> Result<Checkout, BotRejection> {
         let Some(commit) = self.current() else {
             return Err(BotRejection::new(
@@ -133,12 +133,12 @@ impl Repository {
         self.checkout_of(&commit)
     }
 
-    /// The files of any commit that was in use once.
+    /// The files of any commit that was in use before.
     pub fn checkout_of(&self, commit: &str) -> Result<Checkout, BotRejection> {
         let unknown = || {
             BotRejection::new(
                 format!("{} has no commit {commit}", self.address),
-                "was the folder .agon beside the competition's file removed?",
+                "restore the folder .agon beside the competition's file, or run `agon update`",
             )
         };
         if !is_id(commit) {
@@ -154,7 +154,7 @@ impl Repository {
         Ok(Checkout { folder, commit: commit.to_owned() })
     }
 
-    /// Brings the newest commit of the branch here and puts it in use.
+    /// Fetches the newest commit of the branch and puts it in use.
     pub fn update(&self) -> Result<FetchResult, BotRejection> {
         fs::create_dir_all(&self.folder)
             .map_err(|error| BotRejection::io("make this folder", &self.folder, &error))?;
@@ -176,7 +176,7 @@ impl Repository {
             }
         });
         if let Err(refusal) = fetched {
-            // Nothing stays of what came in vain.
+            // Remove the folder of a repository that was never fetched successfully.
             if self.current().is_none() {
                 let _ = fs::remove_dir_all(&self.folder);
             }
@@ -214,7 +214,7 @@ impl Repository {
         self.folder.join("bare")
     }
 
-    /// Where the files of a commit are. The last part is a name: some bots are called after their folder.
+    /// The folder of a commit's files. Its last part is a name, because some bots are named after their folder.
     fn place(&self, commit: &str) -> PathBuf {
         self.folder.join("commits").join(commit).join(&self.name)
     }
@@ -231,7 +231,7 @@ impl Repository {
         written.map_err(|error| BotRejection::io("write it", &path, &error))
     }
 
-    /// What is new since the commit before.
+    /// Fills in the changes since the commit before.
     fn compare(&self, updated: &mut FetchResult) -> Result<(), BotRejection> {
         let git = self.git();
         let old = updated.old.as_deref().filter(|old| {
@@ -263,7 +263,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Lays the files of a commit out in their folder, if they are not there yet. Gives the parts that are other repositories.
+    /// Writes the files of a commit to their folder, if they are not there yet. Returns the submodules.
     fn lay_out(&self, commit: &str) -> Result<Vec<String>, BotRejection> {
         let git = self.git();
         let left_out = self.within_limits(&git, commit)?;
@@ -275,7 +275,7 @@ impl Repository {
         let (files, index) = (draft.0.join(&self.name), draft.0.join("index"));
         let broke = |error: io::Error| BotRejection::io("write there", &self.folder, &error);
         fs::create_dir_all(&files).map_err(broke)?;
-        // A commit that was in use is never thrown away, even if its author does.
+        // Keep every commit that was in use, even if its author removes it.
         git.run(&["update-ref", &format!("refs/agon/kept/{commit}"), commit])?;
         let more = [("GIT_INDEX_FILE", index.as_path()), ("GIT_WORK_TREE", files.as_path())];
         for words in [&["read-tree", commit][..], &["checkout-index", "--all", "--force", "--quiet"]] {
@@ -285,14 +285,14 @@ impl Repository {
         let whole = self.folder.join("commits").join(commit);
         fs::create_dir_all(self.folder.join("commits")).map_err(broke)?;
         match fs::rename(&draft.0, &whole) {
-            // Somebody else has just done the same.
+            // Another process has just done the same.
             Err(_) if place.is_dir() => Ok(left_out),
             Err(error) => Err(broke(error)),
             Ok(()) => Ok(left_out),
         }
     }
 
-    /// Counts what a commit holds before anything is written: a small repository can describe a very large folder.
+    /// Checks the limits before anything is written: a small repository can describe a very large folder.
     fn within_limits(&self, git: &Git, commit: &str) -> Result<Vec<String>, BotRejection> {
         let list = git.run(&["ls-tree", "-r", "-z", "--long", "--full-tree", commit])?;
         let (mut files, mut bytes, mut left_out) = (0, 0_u64, Vec::new());
@@ -313,7 +313,7 @@ impl Repository {
     }
 }
 
-/// A folder in the making, which goes away if it is not finished.
+/// A folder that is removed unless it is finished.
 struct UnfinishedDir(PathBuf);
 
 impl UnfinishedDir {
@@ -329,18 +329,18 @@ impl Drop for UnfinishedDir {
     }
 }
 
-/// Whether an address is on another machine, or says where it is in full: `https://...`, `user@host:path`.
+/// Whether an address is a URL or an ssh address: `https://...`, `user@host:path`.
 fn is_elsewhere(address: &str) -> bool {
     let colon = address.find(':');
     address.contains("://") || colon.is_some_and(|colon| !address[..colon].contains('/'))
 }
 
-/// The id of a commit.
+/// Whether a text is a commit id.
 fn is_id(text: &str) -> bool {
     (40..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A name that is good for a folder anywhere.
+/// A name that is usable as a folder name on any system.
 fn tame(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
     let name: String = name.chars().take(40).map(plain).collect();
