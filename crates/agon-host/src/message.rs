@@ -117,7 +117,7 @@ impl std::fmt::Display for LoadFailure {
     }
 }
 
-/// First byte of a turn in a game's packed form (`agon_bot/packets.py`).
+/// First byte of a turn in a game's packed form (`agon_bot/packet_channel.py`).
 const TURN: u8 = 1;
 /// First byte of an answer to a packed turn.
 const PACKED_ANSWER: u8 = b'=';

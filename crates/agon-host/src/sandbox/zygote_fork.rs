@@ -1,5 +1,5 @@
 //! A bot that is a fork of a zygote. The launcher creates its namespaces, the zygote forks into them, and the fork applies the
-//! remaining restrictions itself before it reads anything of the bot (`agon_bot/enter.py`). The restrictions are computed here from
+//! remaining restrictions itself before it reads anything of the bot (`agon_bot/sandbox_enter.py`). The restrictions are computed here from
 //! the same lists as for any other bot; the fork gets them as numbers.
 
 use std::io::{self, IoSlice, Read as _, Write as _};

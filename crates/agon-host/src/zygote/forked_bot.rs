@@ -25,11 +25,11 @@ use crate::timing::{
 
 /// Maximum packet size; longer messages are sent in parts of this size.
 const PART: usize = 64 << 10;
-/// First byte of a message in parts (`agon_bot/packets.py`).
+/// First byte of a message in parts (`agon_bot/packet_channel.py`).
 const PARTS: u8 = 2;
-/// Sent on the turn pipe: a message waits on the socket (`agon_bot/packets.py`).
+/// Sent on the turn pipe: a message waits on the socket (`agon_bot/packet_channel.py`).
 const ELSEWHERE: &[u8] = &[3];
-/// Packet that reports that the fork for the last call has ended (`agon_bot/packets.py`).
+/// Packet that reports that the fork for the last call has ended (`agon_bot/packet_channel.py`).
 const AGAIN: &[u8] = b"+";
 /// Time that the fork for a call has to end after its answer.
 const TO_END_A_CALL: Duration = Duration::from_secs(1);
