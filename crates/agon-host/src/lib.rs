@@ -9,15 +9,18 @@
 //! - [`pinning`]: one game for each core
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
-//! - [`intake`]: would a bot be accepted, and what is it exactly
+//! - [`load_check`]: starting a bot once before its first game
+//! - [`bot_rejection`]: why a bot is not accepted
+//! - [`scratch_dir`]: private folders of a run, removed when it ends
 //! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
-pub mod bot_source;
+pub mod bot_rejection;
 pub mod connection;
 pub mod handle;
 pub mod interactive;
 pub mod json_lines_player;
+pub mod load_check;
 mod message;
 pub mod pinning;
 mod pipes;
@@ -27,11 +30,15 @@ pub mod program;
 pub mod python;
 mod running_bot;
 pub mod sandbox;
+pub mod scratch_dir;
 mod stderr_pipe;
 pub mod text_player;
 pub mod timing;
 pub mod zygote;
 
+pub use bot_rejection::BotRejection;
 pub use json_lines_player::{HelloInfo, JsonLinesPlayer, PlayerOptions};
+pub use load_check::LoadCheck;
 pub use program::{Program, ProgramError};
+pub use scratch_dir::ScratchDir;
 pub use text_player::TextPlayer;

@@ -162,7 +162,7 @@ impl Drop for LineProcess {
 }
 
 /// A stranger's line as it is shown: short, on one line, nothing in it that a terminal would obey.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub fn shown(bytes: &[u8]) -> String {
     let text = printable(bytes.get(..4 * SHOWN).unwrap_or(bytes)).replace('\n', "\\n").replace('\t', "\\t");
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("`{}`... ({} bytes)", &text[..end], bytes.len()),
