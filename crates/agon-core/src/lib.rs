@@ -9,6 +9,7 @@ pub mod assets;
 pub mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod document;
 pub mod fault;
 pub mod frame;
 pub mod game;

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use agon_core::record::{Record, RecordHeader, Recorder};
 use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings, SettingsError};
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
-use agon_host::bot_source::LoadCheck;
+use agon_host::LoadCheck;
 use agon_host::{HelloInfo, PlayerOptions};
 use serde::Serialize;
 use serde_json::Value as Json;

@@ -8,7 +8,7 @@ use agon_core::record::SeatRecord;
 use agon_core::settings::closest_name;
 use agon_core::{GameInfo, Player, Seat, Settings};
 use agon_games::PlayableGame;
-use agon_host::bot_source::{BotRejection, ScratchDir};
+use agon_host::{BotRejection, ScratchDir};
 use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program, TextPlayer};
 
 use crate::house_player::HousePlayer;

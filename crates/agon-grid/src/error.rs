@@ -112,7 +112,7 @@ pub enum GridError {
     },
     /// Error with bots or files of the competition.
     #[error("{}", .0.message)]
-    Competition(agon_venue::Failure),
+    Competition(agon_bots::Failure),
     /// I/O error.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -133,22 +133,19 @@ impl GridError {
     }
 }
 
-impl From<agon_venue::Failure> for GridError {
-    fn from(failure: agon_venue::Failure) -> Self {
+impl From<agon_bots::Failure> for GridError {
+    fn from(failure: agon_bots::Failure) -> Self {
         Self::Competition(failure)
     }
 }
 
-impl From<GridError> for agon_venue::Failure {
+impl From<GridError> for agon_bots::Failure {
     fn from(error: GridError) -> Self {
         match error {
             GridError::Competition(failure) => failure,
             other => {
-                let code = if other.is_wrong_use() {
-                    agon_venue::error::WRONG_USE
-                } else {
-                    agon_venue::error::BROKE
-                };
+                let code =
+                    if other.is_wrong_use() { agon_bots::error::WRONG_USE } else { agon_bots::error::BROKE };
                 Self { code, message: other.to_string() }
             }
         }

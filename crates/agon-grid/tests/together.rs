@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
 use agon_engine::any_game::PlayError;
@@ -24,9 +26,6 @@ use agon_runner::{
     StopFlag, phase_results,
 };
 use agon_store::{FinishedMatch, Ledger, MatchFilter};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::run::{RunContext, run_competition};
-use agon_venue::table_formats::{self, Format};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -278,7 +277,7 @@ fn carried_out(
                 phase_results::phase_standings(ledger, &sitting.competition, sitting.table.info(), phase)
                     .await
                     .unwrap();
-            came.tables.push(table_formats::render(&standings, Format::Json, false, None));
+            came.tables.push(format!("{:#}\n", standings.without_times().json()));
             let mut matches = ledger.matches(phase, MatchFilter::default());
             while let Some(one) = matches.next().await {
                 let one = one.unwrap();

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
+use agon_competition::LoadedCompetition;
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
 use agon_engine::any_game::PlayError;
@@ -20,7 +21,6 @@ use agon_rig::Nats;
 use agon_rig::wait_until as until;
 use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSeed, SqliteLedger, Timestamp};
-use agon_venue::LoadedCompetition;
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
 use stage::{Hired, older};
 

@@ -9,15 +9,18 @@
 //! - [`pinning`]: one game for each core
 //! - [`json_lines_player`]: a program as a player through the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text_player`]: a program as a player through a game's own text protocol
-//! - [`bot_source`]: checks before a bot's first game, and the hash of its files
+//! - [`load_check`]: starts a bot once, before its first game
+//! - [`bot_rejection`]: why a bot is not accepted
+//! - [`scratch_dir`]: temporary folders of a run
 //! - [`interactive`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: restrictions on a bot
 
-pub mod bot_source;
+pub mod bot_rejection;
 pub mod connection;
 pub mod handle;
 pub mod interactive;
 pub mod json_lines_player;
+pub mod load_check;
 mod message;
 pub mod pinning;
 mod pipes;
@@ -27,11 +30,15 @@ pub mod program;
 pub mod python;
 mod running_bot;
 pub mod sandbox;
+pub mod scratch_dir;
 mod stderr_pipe;
 pub mod text_player;
 pub mod timing;
 pub mod zygote;
 
+pub use bot_rejection::BotRejection;
 pub use json_lines_player::{HelloInfo, JsonLinesPlayer, PlayerOptions};
+pub use load_check::LoadCheck;
 pub use program::{Program, ProgramError};
+pub use scratch_dir::ScratchDir;
 pub use text_player::TextPlayer;

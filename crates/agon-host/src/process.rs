@@ -161,7 +161,7 @@ impl Drop for LineProcess {
 }
 
 /// An untrusted line for display: short, on one line, without terminal control characters.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub fn shown(bytes: &[u8]) -> String {
     let text = printable(bytes.get(..4 * SHOWN).unwrap_or(bytes)).replace('\n', "\\n").replace('\t', "\\t");
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("`{}`... ({} bytes)", &text[..end], bytes.len()),

@@ -23,11 +23,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_host::pinning;
 use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunEvent, RunListener, StopFlag};
 use agon_server::{Config, Server};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::run::{RunContext, run_competition};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;

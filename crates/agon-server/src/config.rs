@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_competition::LedgerLocation;
 use agon_grid::NatsOptions;
 use agon_store::site_db::SecretString;
-use agon_venue::competition::LedgerLocation;
 
 use crate::error::StartError;
 

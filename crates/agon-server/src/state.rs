@@ -4,9 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+use agon_competition::LedgerLocation;
 use agon_store::PostgresLedger;
 use agon_store::site_db::SiteDb;
-use agon_venue::competition::LedgerLocation;
 
 use crate::config::Config;
 use crate::error::StartError;

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use agon_competition::LoadedCompetition;
 use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::read_model::FeedEvent;
 use agon_store::site_db::CompetitionState;
-use agon_venue::LoadedCompetition;
 use axum::body::BodyDataStream;
 use common::cup::play;
 use common::{Client, Site};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_competition::LedgerLocation;
 use agon_core::Assets;
 use agon_grid::live::RemoteLiveGames;
 use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
@@ -19,7 +20,6 @@ use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::grid::WorkerStats;
 use agon_store::site_db::{CompetitionState, Role};
-use agon_venue::competition::LedgerLocation;
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_rig::{Nats, Postgres, Program, ProgramConfig};
 use agon_store::MatchFilter;
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::LedgerLocation;
 use futures_util::StreamExt as _;
 
 /// Of each kind of run; the median counts.

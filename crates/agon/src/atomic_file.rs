@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
+use agon_bots::Failure;
 use agon_core::record::{Digest, Record, read_all};
-use agon_venue::Failure;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
@@ -31,7 +31,7 @@ impl AtomicFile {
         if path.is_dir() {
             let message =
                 format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
-            return Err(Failure { code: agon_venue::error::BROKE, message });
+            return Err(Failure { code: agon_bots::error::BROKE, message });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use agon_venue::SandboxMode;
+pub use agon_bots::SandboxMode;
 
 use crate::grid::cli::Nats;
 

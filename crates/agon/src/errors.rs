@@ -1,6 +1,6 @@
 //! Failures as they are shown in the terminal.
 
-use agon_venue::Failure;
+use agon_bots::Failure;
 
 /// Words that make no command: what is wrong in one line, and the parser's tip (or where to look) as the hint.
 pub fn from_clap(error: &clap::Error) -> Failure {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use agon_bots::Failure;
 use agon_core::record::{RecordHeader, SeatRecord};
 use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
-use agon_venue::Failure;
 
 use crate::atomic_file::AtomicFile;
 use crate::output;

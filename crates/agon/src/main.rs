@@ -16,7 +16,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use agon_venue::Failure;
+use agon_bots::Failure;
 use clap::Parser;
 use clap::error::ErrorKind;
 

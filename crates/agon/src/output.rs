@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
+use agon_bots::Failure;
+use agon_core::document::document;
 use agon_engine::Estimate;
-use agon_venue::Failure;
-use agon_venue::document::document;
-use agon_venue::table_formats::table_of_width;
+use agon_report::table_formats::table_of_width;
 use serde_json::Value as Json;
 
 /// How wide a table in a file may be.

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use agon_bots::resolve::{self, BotRequest, SandboxMode};
+use agon_bots::{Failure, parse_options};
 use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::PlayerSpec;
-use agon_venue::resolve::{self, BotRequest, SandboxMode};
-use agon_venue::{Failure, parse_options};
 
 use crate::output;
 
-pub use agon_venue::parse_options::{jobs, seed};
-pub use agon_venue::resolve::try_load;
+pub use agon_bots::parse_options::{jobs, seed};
+pub use agon_bots::resolve::try_load;
 
 /// The current folder: paths stay as they were named.
 pub fn here() -> &'static Path {

@@ -190,7 +190,7 @@ fn folder() -> TempDir {
 }
 
 fn write_starter(game: &str, folder: &Path) {
-    for (path, content, _) in agon_venue::starter::files(game, "python", "starter").unwrap() {
+    for (path, content, _) in agon_bots::starter::files(game, "python", "starter").unwrap() {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();

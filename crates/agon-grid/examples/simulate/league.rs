@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::{NatsConnection, NatsOptions};
 use agon_rig::{Nats, Postgres};
 use agon_runner::{ActiveMatches, RunEvent, RunListener, StopFlag};
 use agon_store::{ConfigVersion, NewLedger, PostgresLedger, SecretSeed, Timestamp};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::run::{RunContext, run_competition};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 

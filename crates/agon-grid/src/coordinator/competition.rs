@@ -1,9 +1,9 @@
 //! A competition on the grid, and its requirements for workers.
 
+use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
 use agon_host::sandbox::REQUIRED;
 use agon_league::config::{BotSource, SandboxRule};
-use agon_venue::LoadedCompetition;
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};

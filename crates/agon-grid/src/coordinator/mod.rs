@@ -24,13 +24,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use agon_competition::LoadedCompetition;
 use agon_engine::AnyGame;
 use agon_league::MatchKey;
 use agon_runner::phase_context::PhaseContext;
 use agon_runner::queue::MatchQueue;
 use agon_runner::{ActiveMatches, Executor, ExecutorEvent, RunError};
 use agon_store::{FinishedMatch, Ledger, PhaseState};
-use agon_venue::LoadedCompetition;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 

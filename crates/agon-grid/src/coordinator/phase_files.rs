@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_bots::package::{self, BotPackage};
+use agon_competition::LoadedCompetition;
 use agon_core::settings::SettingKind;
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::bot_hash;
 use agon_league::config::SandboxRule;
 use agon_runner::LoadedEntrant;
 use agon_runner::phase_context::PhaseContext;
-use agon_venue::LoadedCompetition;
-use agon_venue::package::{self, BotPackage};
 
 use super::validate::SeatBots;
 use crate::GridError;

@@ -46,8 +46,8 @@ impl From<std::io::Error> for JobFailure {
     }
 }
 
-impl From<agon_venue::Failure> for JobFailure {
-    fn from(failure: agon_venue::Failure) -> Self {
+impl From<agon_bots::Failure> for JobFailure {
+    fn from(failure: agon_bots::Failure) -> Self {
         Self::Failed(failure.message)
     }
 }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_bots::SandboxMode;
+use agon_bots::package::{self, UnpackedBot};
+use agon_bots::resolve::{ExtraFile, install_game_files};
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
-use agon_host::bot_source::ScratchDir;
+use agon_host::ScratchDir;
 use agon_runner::LoadedEntrant;
 use agon_runner::match_progress::ResolvedPart;
-use agon_venue::SandboxMode;
-use agon_venue::package::{self, UnpackedBot};
-use agon_venue::resolve::{ExtraFile, install_game_files};
 
 use super::blob_fetcher::{BlobFetcher, JobFailure};
 use super::bot_data::BotDataState;
@@ -246,7 +246,7 @@ impl BotCache {
             let folder = ScratchDir::new("beside")?;
             let path = folder.path().join(hash);
             std::fs::write(&path, blobs.get(hash)?)?;
-            agon_host::bot_source::scratch_dir::show_to_all(folder.path())?;
+            agon_host::scratch_dir::show_to_all(folder.path())?;
             Ok(folder)
         })?;
         Ok((name.to_owned(), folder.path().join(hash), folder))

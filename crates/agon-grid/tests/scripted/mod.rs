@@ -15,6 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{self, RunContext};
 use agon_core::record::Recorder;
 use agon_core::{Assets, Settings};
 use agon_engine::{PlayerSpec, any_game};
@@ -34,8 +37,6 @@ use agon_runner::{
     StopFlag,
 };
 use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
-use agon_venue::competition::run::{self, RunContext};
-use agon_venue::{Failure, LoadedCompetition};
 use async_nats::jetstream::{self, AckKind, consumer};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;

@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_runner::LiveGames;
 use agon_store::Ledger;
 use agon_store::site_db::{CompetitionState, HostedCompetition, SiteDb};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::LedgerLocation;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, broadcast};

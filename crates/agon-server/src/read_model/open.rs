@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_bots::Failure;
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_league::config::BotSource;
 use agon_store::site_db::{
     CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
     SiteDb, SiteDbError, UploadLimits,
 };
 use agon_store::{PhaseState, Timestamp};
-use agon_venue::competition::LedgerLocation;
-use agon_venue::{Failure, LoadedCompetition};
 
 use super::{CompetitionHandle, CompetitionRegistry};
 use crate::config::Config;

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use agon_competition::LoadedCompetition;
 use agon_core::GameInfo;
 use agon_league::MatchKey;
 use agon_league::config::CompetitionConfig;
 use agon_runner::phase_results;
 use agon_store::site_db::{self, CompetitionState, SiteDb};
 use agon_store::{Counts, Ledger, PhaseState, RulingKind};
-use agon_venue::LoadedCompetition;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use agon_competition::LoadedCompetition;
 use agon_league::MatchKey;
 use agon_league::standings;
 use agon_league::tally::Tally;
 use agon_runner::phase_results;
 use agon_store::{Ledger, MatchFilter, MatchOrder, RulingKind};
-use agon_venue::LoadedCompetition;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Handle;

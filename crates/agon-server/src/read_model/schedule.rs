@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use agon_competition::LoadedCompetition;
 use agon_league::config::StopRule;
 use agon_league::format::{BalanceReport, PhaseHistory, Stage};
 use agon_league::{Entrant, MatchKey, standings};
 use agon_runner::phase_results;
 use agon_store::{Ledger, Ranges};
-use agon_venue::LoadedCompetition;
 use tokio::runtime::Handle;
 
 use super::VisibleCompetition;

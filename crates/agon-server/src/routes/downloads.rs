@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use agon_competition::LoadedCompetition;
 use agon_core::record::read;
+use agon_report::export;
+use agon_report::table_formats::{self, Format};
 use agon_store::{Ledger, MatchFilter};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::export;
-use agon_venue::table_formats::{self, Format};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;

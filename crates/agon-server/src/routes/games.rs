@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::io::{Cursor, Write as _};
 use std::sync::{Mutex, PoisonError};
 
+use agon_bots::starter;
 use agon_core::info::ScoreDirection;
 use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo, HouseBot};
 use agon_games::{GameVisitor, PlayableGame};
-use agon_venue::starter;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;

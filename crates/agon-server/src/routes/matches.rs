@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use agon_competition::LoadedCompetition;
 use agon_core::Seat;
 use agon_core::record::read;
 use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
 use agon_league::{Entrant as Number, MatchKey};
 use agon_store::{Ledger, MatchFilter, MatchOrder, StoredMatch};
-use agon_venue::LoadedCompetition;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};

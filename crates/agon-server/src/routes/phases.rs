@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use agon_league::MatchKey;
 use agon_league::format::{BalanceReport, PhaseHistory};
+use agon_report::brackets;
 use agon_report::data::GameList;
 use agon_runner::phase_results;
-use agon_venue::report::brackets;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -312,7 +312,7 @@ async fn bracket(
 }
 
 async fn compute_bracket(
-    loaded: &agon_venue::LoadedCompetition,
+    loaded: &agon_competition::LoadedCompetition,
     ledger: &dyn agon_store::Ledger,
     number: u32,
 ) -> ApiResult<Bracket> {

@@ -6,9 +6,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use agon_competition::CompetitionPaths;
 use agon_core::settings::SettingKind;
 use agon_league::config::{BotSource, CompetitionConfig, SandboxRule, SeedSource};
-use agon_venue::competition::CompetitionPaths;
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult, ConfigErrorBody};

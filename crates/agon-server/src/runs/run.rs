@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
 use agon_store::PhaseState;
 use agon_store::site_db::CompetitionState;
-use agon_venue::competition::run::{RunContext, run_competition};
-use agon_venue::{Failure, LoadedCompetition};
 use tokio::runtime::Handle;
 
 use super::entrants;
@@ -210,7 +211,7 @@ fn update_game_count(app: &AppState) {
 }
 
 fn internal_error(error: impl std::fmt::Display) -> Failure {
-    Failure { code: agon_venue::error::BROKE, message: error.to_string() }
+    Failure { code: agon_bots::error::BROKE, message: error.to_string() }
 }
 
 fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {

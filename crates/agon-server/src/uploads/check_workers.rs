@@ -7,15 +7,15 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use agon_bots::check::{CheckRequest, check};
+use agon_bots::{Failure, SandboxMode};
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
-use agon_host::bot_source::BotRejection;
+use agon_host::BotRejection;
 use agon_store::Timestamp;
 use agon_store::site_db::{
     CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionState, SubmissionVerdict,
 };
-use agon_venue::check::{CheckRequest, check};
-use agon_venue::{Failure, SandboxMode};
 use tokio::runtime::Handle;
 
 use super::report::CheckReport;

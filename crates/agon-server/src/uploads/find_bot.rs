@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_host::bot_source::source_check::{check_source, only_bot};
-use agon_host::bot_source::{BotRejection, players_yml, submission_root};
-use agon_venue::manifest;
+use agon_bots::manifest;
+use agon_bots::source::source_check::{check_source, only_bot};
+use agon_bots::source::{players_yml, submission_root};
+use agon_host::BotRejection;
 
 use super::SubmissionMeta;
 use crate::runs::competition_file::toml_quote;

@@ -1,7 +1,7 @@
 //! Result of a check, as sent to clients.
 
-use agon_host::bot_source::BotRejection;
-use agon_venue::check::{CheckResult, StepOutcome};
+use agon_bots::check::{CheckResult, StepOutcome};
+use agon_host::BotRejection;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

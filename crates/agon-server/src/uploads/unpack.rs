@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use agon_host::bot_source::BotRejection;
-use agon_host::bot_source::archive::{unpack_into, write_files};
-use agon_host::bot_source::scratch_dir::show_to_all;
+use agon_bots::source::archive::{unpack_into, write_files};
+use agon_host::BotRejection;
+use agon_host::scratch_dir::show_to_all;
 
 use super::SubmissionMeta;
 use super::upload::Upload;

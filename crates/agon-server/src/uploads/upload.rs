@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use agon_bots::source::archive::{ENTRIES, UploadedFile};
 use agon_core::record::Digest;
-use agon_host::bot_source::archive::{ENTRIES, UploadedFile};
 use agon_store::site_db::SubmissionId;
 use axum::extract::Multipart;
 use axum::extract::multipart::{Field, MultipartError};

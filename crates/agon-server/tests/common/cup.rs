@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunListener, RunOutcome, StopFlag};
 use agon_server::read_model::reopen;
 use agon_store::site_db::{
@@ -13,8 +15,6 @@ use agon_store::site_db::{
     SubmissionVerdict, UploadLimits, token_hash,
 };
 use agon_store::{SqliteLedger, Timestamp};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::run::{RunContext, run_competition};
 use tokio::runtime::Builder;
 
 use super::Site;

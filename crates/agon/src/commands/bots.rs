@@ -1,6 +1,6 @@
 //! `agon bots GAME`: the house bots, weakest first.
 
-use agon_venue::Failure;
+use agon_bots::Failure;
 use serde_json::json;
 
 use crate::cli::Bots;

@@ -1,8 +1,8 @@
 //! `agon check GAME BOT`: would this bot be accepted?
 
-use agon_venue::Failure;
-use agon_venue::check::{CheckRequest, check};
-use agon_venue::error::NO;
+use agon_bots::Failure;
+use agon_bots::check::{CheckRequest, check};
+use agon_bots::error::NO;
 
 use crate::cli::Check;
 use crate::{output, setup};

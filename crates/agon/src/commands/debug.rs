@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use agon_bots::error::{Failure, NO};
 use agon_core::record::Record;
 use agon_core::{AnswerTimes, FaultReport, Seat};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::through;
-use agon_venue::error::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use super::pdb;

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_host::bot_source::ScratchDir;
+use agon_bots::error::{BROKE, Failure, NO};
+use agon_bots::starter;
+use agon_competition::LoadedCompetition;
+use agon_host::ScratchDir;
+use agon_report::table_formats;
 use agon_runner::phase_results;
 use agon_server::{AppState, Config, Server};
 use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
-use agon_venue::error::{BROKE, Failure, NO};
-use agon_venue::{LoadedCompetition, starter, table_formats};
 use serde_json::json;
 
 use super::serve;

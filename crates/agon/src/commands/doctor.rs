@@ -5,8 +5,8 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
+use agon_bots::error::{Failure, NO};
 use agon_grid::probe::{self, ProbeResult};
-use agon_venue::error::{Failure, NO};
 use serde_json::json;
 
 use crate::cli::Doctor;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_report::export;
 use agon_store::{Ledger, PhaseState, archive};
-use agon_venue::Failure;
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::export;
 use tokio::runtime::Runtime;
 
 use crate::cli;

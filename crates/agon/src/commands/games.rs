@@ -1,8 +1,8 @@
 //! `agon games [GAME]`: what can be played.
 
+use agon_bots::Failure;
 use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo};
-use agon_venue::Failure;
 use serde_json::json;
 
 use crate::cli::Games;

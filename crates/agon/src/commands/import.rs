@@ -1,8 +1,8 @@
 //! `agon import ARCHIVE`: a competition's ledger, of what `agon export --archive` has written.
 
+use agon_bots::Failure;
+use agon_competition::LedgerLocation;
 use agon_store::archive;
-use agon_venue::Failure;
-use agon_venue::competition::LedgerLocation;
 use serde_json::json;
 
 use crate::cli;
@@ -17,7 +17,7 @@ pub fn run(args: &cli::Import) -> Result<(), Failure> {
         LedgerLocation::File => {
             let ledger = args.to.clone().unwrap_or_else(|| args.archive.with_extension("ledger"));
             let moved = runtime.block_on(archive::import_to_file(&args.archive, &ledger))?;
-            let file = agon_venue::manifest::quoted(&ledger.with_extension("toml").display().to_string());
+            let file = agon_bots::manifest::quoted(&ledger.with_extension("toml").display().to_string());
             (moved, ledger.display().to_string(), format!("agon run {file} goes on with it"))
         }
         LedgerLocation::Database(url) => {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use agon_bots::Failure;
+use agon_bots::manifest::quoted;
 use agon_league::config::preset;
-use agon_venue::Failure;
-use agon_venue::manifest::quoted;
 use serde_json::json;
 
 use crate::atomic_file::AtomicFile;

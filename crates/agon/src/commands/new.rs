@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agon_bots::Failure;
+use agon_bots::manifest::quoted;
+use agon_bots::starter::{self, Starter, TemplateNames};
 use agon_host::Program;
-use agon_venue::Failure;
-use agon_venue::manifest::quoted;
-use agon_venue::starter::{self, Starter, TemplateNames};
 use serde_json::json;
 
 use crate::cli::New;

@@ -1,10 +1,10 @@
 //! `agon debug ... --pdb`: a Python bot in this terminal, stopped in its own function at the turn in question.
 
+use agon_bots::error::{BROKE, Failure};
 use agon_core::{BotLifetime, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
 use agon_host::interactive::{InteractiveBot, InteractiveReply, through};
-use agon_venue::error::{BROKE, Failure};
 
 use super::debug::{DebugSession, differs, now_title};
 use crate::logs::fault_text;

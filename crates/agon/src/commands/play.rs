@@ -1,13 +1,13 @@
 //! `agon play GAME BOT BOT...`: plays games and sums them up.
 
+use agon_bots::Failure;
+use agon_bots::isolation;
 use agon_core::record::{Digest, Record, Recorder, read_all};
 use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::{MakeTurnLog, TurnLog};
 use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
-use agon_venue::Failure;
-use agon_venue::isolation;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -230,7 +230,7 @@ impl Tally {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
             let films =
-                films.map_err(|e| Failure { code: agon_venue::error::BROKE, message: e.to_string() })?;
+                films.map_err(|e| Failure { code: agon_bots::error::BROKE, message: e.to_string() })?;
             watch::watch(order.table.info(), &films, order.args.every)?;
         }
         output::print(&self.text(order))

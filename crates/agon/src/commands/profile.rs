@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use agon_bots::error::{BROKE, Failure};
 use agon_core::Seat;
 use agon_engine::Film;
 use agon_engine::debug_replay::bot_seed;
 use agon_host::Program;
 use agon_host::interactive::InteractiveBot;
-use agon_venue::error::{BROKE, Failure};
 use serde_json::{Value as Json, json};
 
 use crate::logs::one_line;

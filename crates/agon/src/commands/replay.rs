@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use agon_bots::Failure;
 use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
-use agon_venue::Failure;
 use serde_json::{Value as Json, json};
 
 use crate::atomic_file::{self, AtomicFile, digest_of};

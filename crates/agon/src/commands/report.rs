@@ -1,7 +1,9 @@
 //! `agon report FILE DIR`: a competition as static pages that open from disk.
 
-use agon_venue::report::{self, GameSelection};
-use agon_venue::{Failure, LoadedCompetition};
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_report::GameSelection;
+use agon_report::write::write_report_from;
 use serde_json::json;
 
 use crate::{cli, competition, output};
@@ -24,7 +26,7 @@ pub fn run(args: &cli::Report) -> Result<(), Failure> {
     let sitting = LoadedCompetition::read(&args.file)?;
     let written = competition::runtime()?.block_on(async {
         let ledger = sitting.ledger_to_read_at(&args.kept.place()).await?;
-        report::write_from(&sitting, &*ledger, &args.folder, wanted, &[]).await
+        write_report_from(&sitting, &*ledger, &args.folder, wanted, &[]).await
     })?;
     if args.json {
         return output::print_json(

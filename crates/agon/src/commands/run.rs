@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_bots::error::{Failure, NO};
+use agon_bots::source::players_yml;
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{self, RunContext};
 use agon_grid::permissions::Role;
-use agon_host::bot_source::players_yml;
+use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
-use agon_venue::competition::LedgerLocation;
-use agon_venue::competition::run::{self, RunContext};
-use agon_venue::error::{Failure, NO};
-use agon_venue::{LoadedCompetition, report};
 
 use crate::cli::{self, OnOff};
 use crate::competition::{self, progress, signals};
@@ -59,7 +60,7 @@ fn go(
     if args.json {
         return stopped(ended, "");
     }
-    let mut file = agon_venue::manifest::quoted(&sitting.place.named);
+    let mut file = agon_bots::manifest::quoted(&sitting.place.named);
     if place != LedgerLocation::File {
         file += " --database URL";
     }
@@ -85,7 +86,7 @@ fn results(
 ) -> Result<(), Failure> {
     let written = runtime.block_on(async {
         let ledger = sitting.ledger_to_read_at(place).await?;
-        report::beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
+        write_report_beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
     })?;
     if !quiet {
         output::note(&format!(

@@ -1,8 +1,8 @@
 //! `agon serve`: a place on the web for competitions.
 
+use agon_bots::error::{BROKE, Failure};
+use agon_competition::LedgerLocation;
 use agon_server::{Config, StartError};
-use agon_venue::competition::LedgerLocation;
-use agon_venue::error::{BROKE, Failure};
 
 use crate::server_client::cli::{Serve, SignUp};
 use crate::setup;

@@ -1,6 +1,6 @@
 //! `agon show GAME`: the starting position.
 
-use agon_venue::Failure;
+use agon_bots::Failure;
 use serde_json::json;
 
 use crate::cli::Show;

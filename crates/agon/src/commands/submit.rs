@@ -3,10 +3,10 @@
 use std::thread;
 use std::time::Duration;
 
-use agon_host::bot_source::BotRejection;
-use agon_venue::Failure;
-use agon_venue::check::{CheckResult, StepOutcome, StepResult};
-use agon_venue::error::{BROKE, NO};
+use agon_bots::Failure;
+use agon_bots::check::{CheckResult, StepOutcome, StepResult};
+use agon_bots::error::{BROKE, NO};
+use agon_host::BotRejection;
 use serde_json::Value as Json;
 
 use crate::output;

@@ -1,10 +1,10 @@
 //! `agon table FILE`: the tables of a competition as they stand.
 
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_report::table_formats;
 use agon_runner::phase_results;
 use agon_store::PhaseState;
-use agon_venue::Failure;
-use agon_venue::LoadedCompetition;
-use agon_venue::table_formats;
 
 use crate::cli;
 use crate::{competition, output};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agon_bots::error::{BROKE, Failure, NO};
 use agon_core::record::{Recorder, read_all};
 use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
@@ -9,7 +10,6 @@ use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder,
 use agon_engine::referee::GameHooks;
 use agon_host::Program;
 use agon_host::interactive::through;
-use agon_venue::error::{BROKE, Failure, NO};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 

@@ -1,10 +1,10 @@
 //! `agon update FILE`: entrants that are git repositories, brought up to date.
 
-use agon_host::bot_source::BotRejection;
-use agon_host::bot_source::git::{FetchResult, Repository};
+use agon_bots::error::{Failure, NO};
+use agon_bots::source::git::{FetchResult, Repository};
+use agon_competition::file;
+use agon_host::BotRejection;
 use agon_league::config::{BotSource, EntrantSpec};
-use agon_venue::competition::file;
-use agon_venue::error::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use agon_bots::error::Failure;
 use agon_grid::permissions::Role;
 use agon_grid::subjects;
 use agon_grid::worker::{Worker, WorkerOptions};
-use agon_venue::error::Failure;
 
 use crate::cli::OnOff;
 use crate::competition::signals;

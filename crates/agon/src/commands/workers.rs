@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use agon_bots::error::{BROKE, Failure, NO};
 use agon_grid::WorkerDirectory;
 use agon_grid::messages::{CommandReply, WorkerCommand};
 use agon_grid::permissions::Role;
 use agon_grid::worker_directory::{HEARTBEAT_INTERVAL, WorkerInfo};
-use agon_venue::error::{BROKE, Failure, NO};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use agon_venue::competition::LedgerLocation;
+use agon_competition::LedgerLocation;
 use clap::Args;
 
 use crate::cli::OnOff;
@@ -94,8 +94,8 @@ pub struct Table {
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = agon_venue::table_formats::Format::Text)]
-    pub format: agon_venue::table_formats::Format,
+    #[arg(long, value_enum, default_value_t = agon_report::table_formats::Format::Text)]
+    pub format: agon_report::table_formats::Format,
     /// Leave out everything that was measured: the same competition gives the same bytes again
     #[arg(long)]
     pub no_times: bool,

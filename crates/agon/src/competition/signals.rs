@@ -4,8 +4,8 @@ use std::process;
 use std::sync::Arc;
 use std::thread;
 
+use agon_bots::error::{Failure, NO};
 use agon_runner::StopFlag;
-use agon_venue::error::{Failure, NO};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 

@@ -4,8 +4,8 @@
 use std::env;
 use std::path::PathBuf;
 
+use agon_bots::Failure;
 use agon_grid::{NatsOptions, nats, subjects};
-use agon_venue::Failure;
 use clap::Args;
 
 use crate::cli::OnOff;

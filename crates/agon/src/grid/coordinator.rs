@@ -2,10 +2,11 @@
 
 use std::sync::mpsc;
 
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
 use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, WorkerDirectory};
 use agon_runner::{Executor, RunOutcome};
 use agon_store::Ledger;
-use agon_venue::{Failure, LoadedCompetition};
 use tokio::runtime::Runtime;
 
 use super::cli::seconds;

@@ -4,9 +4,9 @@ pub mod cli;
 pub mod coordinator;
 pub mod worker_monitor;
 
+use agon_bots::Failure;
 use agon_grid::permissions::{self, Role};
 use agon_grid::{NatsConnection, NatsOptions};
-use agon_venue::Failure;
 use tokio::runtime::{Builder, Runtime};
 
 /// Does something with what NATS is spoken to in: it goes on while this thread plays or waits.

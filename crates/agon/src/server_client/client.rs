@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_venue::error::{BROKE, Failure, WRONG_USE};
+use agon_bots::error::{BROKE, Failure, WRONG_USE};
 use serde_json::Value as Json;
 
 /// An answer takes no longer.

@@ -5,8 +5,8 @@ use std::io::{Cursor, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use agon_host::bot_source::archive::{ENTRIES, PACKED, UNPACKED};
-use agon_venue::error::Failure;
+use agon_bots::error::Failure;
+use agon_bots::source::archive::{ENTRIES, PACKED, UNPACKED};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 

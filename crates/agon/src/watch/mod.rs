@@ -6,9 +6,9 @@ mod screen;
 
 use std::io::{self, IsTerminal as _};
 
+use agon_bots::Failure;
 use agon_core::{GameInfo, Viewpoint};
 use agon_engine::Film;
-use agon_venue::Failure;
 
 use crate::output;
 

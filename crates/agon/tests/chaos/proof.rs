@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{BannedWorker, Ledger, MatchFilter};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::LedgerLocation;
 use futures_util::StreamExt as _;
 
 use crate::common;

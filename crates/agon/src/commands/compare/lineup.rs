@@ -1,11 +1,11 @@
 //! Who sits where in each pair of games: NEW and OLD against each other, or each in the same field.
 
+use agon_bots::Failure;
+use agon_bots::isolation;
 use agon_core::random::{Rng, RngStream, match_seed};
 use agon_core::{Assets, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError};
-use agon_venue::Failure;
-use agon_venue::isolation;
 
 use crate::cli::Compare;
 use crate::logs::one_line;

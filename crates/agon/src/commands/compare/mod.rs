@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use agon_bots::error::{Failure, NO};
 use agon_core::{Assets, BotLifetime, Settings};
 use agon_engine::any_game::{AnyGame, bot_hash};
 use agon_league::sprt::{TestParams, TestVerdict};
-use agon_venue::error::{Failure, NO};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 

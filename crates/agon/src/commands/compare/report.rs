@@ -3,12 +3,12 @@
 use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
+use agon_bots::Failure;
 use agon_core::Fault;
 use agon_engine::any_game::bot_hash;
 use agon_league::sprt::{
     IntervalEstimate, PairedDifferenceTest, SwappedPairsTest, TestParams, TestStatus, TestVerdict,
 };
-use agon_venue::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 

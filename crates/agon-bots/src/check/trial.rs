@@ -1,0 +1,102 @@
+//! What is taken down of a check's trial: the bot's faults, and what it printed.
+
+use std::io;
+
+use agon_core::record::{FaultRecord, RecordHeader};
+use agon_core::{Outcome, Seat};
+use agon_engine::film::json::BotOutputLine;
+use agon_engine::turn_log::{TurnLog, TurnLogEntry};
+use agon_host::BotRejection;
+use agon_host::load_check::last_place;
+
+use super::result::count;
+
+/// How many kinds of fault of the trial are told.
+const FAULTS_SHOWN: usize = 8;
+
+/// What the bot prints in its trial.
+pub(super) struct PrintLog {
+    own: Seat,
+    turn: u32,
+    pub(super) games: Vec<Vec<BotOutputLine>>,
+}
+
+impl PrintLog {
+    /// Of the bot at this seat.
+    pub(super) const fn new(own: Seat) -> Self {
+        Self { own, turn: 0, games: Vec::new() }
+    }
+
+    fn add(&mut self, turn: u32, seat: Seat, text: &str) {
+        if let Some(game) = self.games.last_mut().filter(|_| seat == self.own && !text.is_empty()) {
+            game.push(BotOutputLine { turn, seat, text: text.to_owned() });
+        }
+    }
+}
+
+impl TurnLog for PrintLog {
+    fn begin_game(&mut self, _: u32, _: &RecordHeader) -> io::Result<()> {
+        self.turn = 0;
+        self.games.push(Vec::new());
+        Ok(())
+    }
+
+    fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
+        self.add(self.turn, seat, printed);
+        Ok(())
+    }
+
+    fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
+        self.turn = entry.turn;
+        self.add(entry.turn, entry.seat, entry.output);
+        Ok(())
+    }
+
+    fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The faults of a trial: each kind once, where it came first, and how often.
+#[derive(Default)]
+pub(super) struct Faults {
+    pub(super) all: u64,
+    kinds: Vec<(String, u64, BotRejection)>,
+}
+
+impl Faults {
+    pub(super) fn add(&mut self, game: u32, fault: &FaultRecord) {
+        self.all += 1;
+        let (turn, report) = (fault.turn, &fault.report);
+        let says = report.message.lines().last().unwrap_or_default();
+        let kind = format!("{}: {says}", report.fault);
+        if let Some((_, times, _)) = self.kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            *times += 1;
+            return;
+        }
+        let mut refusal = BotRejection::new(format!("{kind} (game {game}, turn {turn})"), "");
+        if let Some((file, line)) = last_place(&report.message) {
+            refusal = BotRejection { file: file.map(str::to_owned), line, ..refusal };
+        } else {
+            refusal.trace.clone_from(&report.stderr);
+        }
+        self.kinds.push((kind, 1, refusal));
+    }
+
+    pub(super) fn told(self, game: &str) -> Vec<BotRejection> {
+        let more = self.kinds.len().saturating_sub(FAULTS_SHOWN);
+        let mut told: Vec<BotRejection> = Vec::new();
+        for (_, times, mut refusal) in self.kinds.into_iter().take(FAULTS_SHOWN) {
+            if times > 1 {
+                let what = refusal.what.trim_end_matches(')');
+                refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
+            }
+            refusal.hint = format!("`agon games {game}` says what a fault costs");
+            told.push(refusal);
+        }
+        if more > 0 {
+            told.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
+        }
+        told
+    }
+}

@@ -1,0 +1,152 @@
+//! Errors as people see them: what, where, what now; and the right exit code.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use agon_core::SettingsError;
+use agon_core::record::RecordError;
+use agon_engine::any_game::PlayError;
+use agon_engine::{ReplayError, SeriesError};
+use agon_games::UnknownGame;
+use agon_host::BotRejection;
+
+/// Exit code: the answer is no.
+pub const NO: u8 = 1;
+/// Exit code: wrong use.
+pub const WRONG_USE: u8 = 2;
+/// Exit code: something broke.
+pub const BROKE: u8 = 3;
+
+/// How many lines of a bot's own words are shown when it is refused.
+const TRACE_SHOWN: usize = 12;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub struct Failure {
+    /// One of [`NO`], [`WRONG_USE`], [`BROKE`].
+    pub code: u8,
+    /// What and where; further lines may be hints.
+    pub message: String,
+}
+
+impl Failure {
+    /// The user can mend it.
+    pub fn wrong_use(what: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self { code: WRONG_USE, message: format!("{what}\nhint: {hint}") }
+    }
+
+    /// A bot that is not accepted: which, where, what, and its own words.
+    pub fn refused(bot: &str, refusal: &BotRejection) -> Self {
+        let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
+        let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
+        let own = |file: &String| names(bot, file) || names(path, file);
+        let place = match &refusal.file {
+            // The file is what was named on the command line: once is enough.
+            Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
+                let file = if own(file) { bot.to_owned() } else { file.clone() };
+                BotRejection { file: Some(file), ..refusal.clone() }.place()
+            }
+            Some(_) => format!("{bot}: {}", refusal.place()),
+            None => bot.to_owned(),
+        };
+        let mut message = format!("{place}: {}", refusal.what);
+        let trace: Vec<&str> = refusal.trace.lines().collect();
+        for line in &trace[trace.len().saturating_sub(TRACE_SHOWN)..] {
+            message += &format!("\n  {line}");
+        }
+        if !refusal.hint.is_empty() {
+            message += &format!("\nhint: {}", refusal.hint);
+        }
+        Self { code: WRONG_USE, message }
+    }
+
+    /// The machine said no.
+    pub fn io(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
+        Self { code: BROKE, message: format!("cannot {doing} {}: {error}\nhint: {hint}", path.display()) }
+    }
+}
+
+impl From<UnknownGame> for Failure {
+    fn from(error: UnknownGame) -> Self {
+        Self { code: WRONG_USE, message: error.to_string() }
+    }
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self { code: WRONG_USE, message: error.to_string() }
+    }
+}
+
+impl From<PlayError> for Failure {
+    fn from(error: PlayError) -> Self {
+        let code = if matches!(error, PlayError::Io(_)) { BROKE } else { WRONG_USE };
+        Self { code, message: error.to_string() }
+    }
+}
+
+impl From<SeriesError<Self>> for Failure {
+    fn from(error: SeriesError<Self>) -> Self {
+        match error {
+            SeriesError::Play(error) => error.into(),
+            SeriesError::Sink(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self { code: BROKE, message: format!("{error}\nhint: is the output still there to be written to?") }
+    }
+}
+
+impl Failure {
+    /// A record file that cannot be read as one.
+    pub fn record(path: &Path, error: &RecordError) -> Self {
+        let hint = match error {
+            RecordError::FutureVersion { .. } => "update Agon",
+            RecordError::NotARecord => "records are written by `agon play ... --record FILE`",
+            _ => "take a fresh copy of the file; a record that was changed proves nothing",
+        };
+        let code = if matches!(error, RecordError::FutureVersion { .. }) { WRONG_USE } else { BROKE };
+        Self { code, message: format!("{}: {error}\nhint: {hint}", path.display()) }
+    }
+
+    /// A record whose game does not follow from the rules.
+    pub fn replay(path: &Path, game: usize, error: &ReplayError) -> Self {
+        let code = if matches!(error, ReplayError::OtherRules { .. }) { WRONG_USE } else { NO };
+        let hint = match error {
+            ReplayError::OtherRules { .. } => "replay it with the version of Agon that played it",
+            ReplayError::Settings(_) => {
+                "if it was played with a file of its own, give it again: --set words=FILE"
+            }
+            ReplayError::Differs { .. } => "the record is not what was played",
+        };
+        let text = error.to_string();
+        let what = text.split("\nhint: ").next().unwrap_or_default();
+        Self { code, message: format!("{}: game {game}: {what}\nhint: {hint}", path.display()) }
+    }
+}
+
+impl From<agon_store::StoreError> for Failure {
+    fn from(error: agon_store::StoreError) -> Self {
+        let code = if error.is_usage_error() { WRONG_USE } else { BROKE };
+        Self { code, message: error.to_string() }
+    }
+}
+
+impl From<agon_runner::RunError> for Failure {
+    fn from(error: agon_runner::RunError) -> Self {
+        use agon_runner::RunError as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::Play(error) => error.into(),
+            E::Settings(error) => error.into(),
+            E::Format { .. } | E::BotChanged { .. } | E::CannotVoid { .. } => {
+                Self { code: WRONG_USE, message: error.to_string() }
+            }
+            other => Self { code: BROKE, message: other.to_string() },
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! From the name of a BOT to a program at a seat.
+
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::source::source_check::{check_source, only_bot};
+use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
+use agon_core::{Assets, Settings};
+use agon_engine::any_game::{MatchSetup, PlayError};
+use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
+use agon_games::word_racer::WordList;
+use agon_host::BotRejection;
+use agon_host::Program;
+
+use crate::MessageSink;
+use crate::error::Failure;
+use crate::manifest::Manifest;
+
+/// Whether programs run behind the sandbox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum SandboxMode {
+    /// Behind every layer there is; refused where a required one is missing.
+    On,
+    /// Like any other program of yours.
+    Off,
+}
+
+/// A bot that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct BotRequest<'o> {
+    /// The game it is to play.
+    pub game: &'o str,
+    /// Its name: `house:NAME`, a path, a command, `human`.
+    pub bot: &'o str,
+    /// Whether it runs behind the sandbox.
+    pub sandbox: SandboxMode,
+    /// Whether what it learns is kept in its own folder.
+    pub keep: bool,
+    /// What lies in its folder too.
+    pub beside: Option<ExtraFile<'o>>,
+    /// The folder that relative paths are read from and commands run in; an empty one is the current folder.
+    pub folder: &'o Path,
+}
+
+/// A file that a bot finds in its folder though it did not bring it: what was published of a competition so far.
+#[derive(Clone, Copy, Debug)]
+pub struct ExtraFile<'b> {
+    /// What it is called there.
+    pub name: &'b str,
+    /// Where it is.
+    pub path: &'b Path,
+}
+
+/// Why a BOT cannot be seated.
+pub enum ResolveError {
+    /// It would not be accepted.
+    Refused(BotRejection),
+    /// Something else.
+    Failed(Failure),
+}
+
+impl ResolveError {
+    /// As a failure of the command that named the bot.
+    pub fn of(self, bot: &str) -> Failure {
+        match self {
+            Self::Refused(refusal) => Failure::refused(bot, &refusal),
+            Self::Failed(failure) => failure,
+        }
+    }
+}
+
+impl From<BotRejection> for ResolveError {
+    fn from(refusal: BotRejection) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Failure> for ResolveError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<io::Error> for ResolveError {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(BotRejection::new(
+            format!("cannot be read: {error}"),
+            "is it there, and may you read it?",
+        ))
+    }
+}
+
+/// Reads a BOT.
+pub fn resolve_bot(order: &BotRequest<'_>, tell: MessageSink<'_>) -> Result<PlayerSpec, ResolveError> {
+    let BotRequest { game, bot, folder, .. } = *order;
+    if let Some(name) = bot.strip_prefix("house:") {
+        return Ok(PlayerSpec::House(name.to_owned()));
+    }
+    if bot == "human" {
+        return Ok(PlayerSpec::Human);
+    }
+    if let Some(manifest) = Manifest::of(game, bot, folder)? {
+        return order.described(&manifest, tell).map(PlayerSpec::Program);
+    }
+    let seat = match kind_of(bot, folder)? {
+        BotKind::Listed(path, name) => order.listed(path, name)?,
+        BotKind::Python(path, class) => order.python(path, class, tell)?,
+        BotKind::Packed(path, class) => order.packed(path, class)?,
+        BotKind::Command(command, json_lines) => order.command(command, json_lines)?,
+    };
+    Ok(PlayerSpec::Program(seat))
+}
+
+/// What kind of program a BOT is. Paths are as they were named.
+pub(crate) enum BotKind<'b> {
+    Listed(&'b Path, Option<&'b str>),
+    Python(&'b Path, Option<&'b str>),
+    Packed(&'b Path, Option<&'b str>),
+    Command(&'b str, bool),
+}
+
+pub(crate) fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<BotKind<'b>, ResolveError> {
+    let whole = Path::new(bot);
+    let ends =
+        |path: &Path, endings: &[&str]| path.extension().is_some_and(|e| endings.iter().any(|x| e == *x));
+    if players_yml::is_list(&folder.join(whole)) {
+        return Ok(BotKind::Listed(whole, None));
+    }
+    if let Some((path, name)) = bot.rsplit_once('#')
+        && ends(Path::new(path), &["yml", "yaml"])
+    {
+        return Ok(BotKind::Listed(Path::new(path), Some(name)));
+    }
+    let (path, class) = match bot.rsplit_once(':') {
+        Some((path, class))
+            if !folder.join(whole).exists() && is_name(class) && folder.join(path).exists() =>
+        {
+            (Path::new(path), Some(class))
+        }
+        _ => (whole, None),
+    };
+    let is_file = folder.join(path).is_file();
+    if folder.join(path).is_dir() || (is_file && ends(path, &["py"])) {
+        return Ok(BotKind::Python(path, class));
+    }
+    if is_file && ends(path, &["zip"]) {
+        return Ok(BotKind::Packed(path, class));
+    }
+    let json = bot.strip_prefix("json:");
+    let command = json.unwrap_or(bot);
+    if json.is_none() && !command.contains(' ') && ends(path, &["py", "zip", "yml", "yaml"]) {
+        return Err(BotRejection::new("there is no such file", "a path is read from this folder").into());
+    }
+    // One word is a command only if it is a path: `random` is more likely a house bot without its `house:`.
+    if json.is_none() && !command.contains([' ', '/']) {
+        let hint = if folder.join(command).exists() {
+            format!("a program in this folder is written ./{command}")
+        } else {
+            format!("house bots are written house:{command}; `agon bots GAME` lists them; `human` is you")
+        };
+        return Err(Failure::wrong_use(format!("`{bot}` is no bot"), hint).into());
+    }
+    Ok(BotKind::Command(command, json.is_some()))
+}
+
+/// Whether this can be a class.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c == '_' || c.is_alphanumeric())
+}
+
+impl BotRequest<'_> {
+    /// A folder or a `.py` file, perhaps with a class. Word Racer's scripts are commands: they have no Python API.
+    fn python(
+        &self,
+        path: &Path,
+        class: Option<&str>,
+        tell: MessageSink<'_>,
+    ) -> Result<ProgramSpec, ResolveError> {
+        if self.game == WORD_RACER {
+            let hint = format!("a command starts it: \"python3 {}\"", path.display());
+            return Err(BotRejection::new(
+                "Word Racer's bots read lines; there is no Python API for it",
+                hint,
+            )
+            .into());
+        }
+        let whole = self.folder.join(path).canonicalize()?;
+        let name = class.map_or_else(|| stem(&whole), str::to_owned);
+        let hash = content_hash::hash(&whole, &class.map_or(vec![], |class| vec![class]))?;
+        let seat = self.python_seat(name, hash);
+        // What it learns, or is given to read, stands beside its file.
+        let (source, file) = if whole.is_file() {
+            (whole.parent().unwrap_or(&whole).to_owned(), whole.file_name())
+        } else {
+            (submission_root(&whole), None)
+        };
+        if self.game != CONNECT_FIVE {
+            let Some(beside) = self.beside else { return Ok(seat(self.python_program(&whole, class)?)) };
+            let home = overlay_dir::of(&source, &[beside.name])?;
+            let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
+            let mut program = self.python_program(&target, class)?;
+            program.readable_dirs.push(source);
+            program.bot_files = vec![whole.clone()];
+            link_extra_file(beside, home.path(), &mut program)?;
+            program.private = Some(home.whole().to_owned());
+            return Ok(ProgramSpec { scratch_dir: Some(Arc::new(home)), ..seat(program) });
+        }
+        let own = vec![whole.clone()];
+        let (home, learning) = overlay_dir::with_bot_data(&source, self.keep)?;
+        if self.keep && !learning.kept {
+            tell(&format!("{}: may not be written to; what it learns is lost when this ends", self.bot));
+        }
+        let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
+        let mut program = self.python_program(&target, class)?;
+        program.readable_dirs.push(source);
+        program.writable.push(learning.data);
+        program.bot_files = own;
+        program.private = Some(home.whole().to_owned());
+        Ok(ProgramSpec { logs_dir: Some(learning.logs), scratch_dir: Some(Arc::new(home)), ..seat(program) })
+    }
+
+    /// A `.zip` of a Python bot.
+    fn packed(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+        if self.game == WORD_RACER {
+            let hint = "unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes";
+            return Err(BotRejection::new("Word Racer's bots are not taken as .zip", hint).into());
+        }
+        let whole = self.folder.join(path);
+        let home = archive::unpack(&whole).map_err(|refusal| {
+            // Shown as it was named.
+            let own = refusal.file.as_deref().is_some_and(|file| Path::new(file) == whole);
+            if own { refusal.in_file(path.display().to_string()) } else { refusal }
+        })?;
+        let root = submission_root(home.path());
+        let mut target = root.clone();
+        if class.is_none() && [CONNECT_FIVE, "colour-battle"].contains(&self.game) {
+            let survey = check_source(&self.python_program(&root, None)?)?;
+            target = only_bot(&root, &survey)?.unwrap_or(root);
+        }
+        let mut program = self.python_program(&target, class)?;
+        let (name, extra) =
+            if target.is_file() { (stem(&target), stem(&target)) } else { (stem(path), String::new()) };
+        let name = class.map_or(name, str::to_owned);
+        let hash = content_hash::hash(home.path(), &[class.unwrap_or_default(), &extra])?;
+        let mut logs = None;
+        if self.game == CONNECT_FIVE {
+            let beside = if target.is_file() { target.parent().unwrap_or(&target) } else { &target };
+            let learning = overlay_dir::learning_in(beside)?;
+            program.writable.push(learning.data);
+            logs = Some(learning.logs);
+        }
+        if let Some(beside) = self.beside {
+            let folder = if target.is_file() { target.parent().unwrap_or(&target) } else { &target };
+            link_extra_file(beside, folder, &mut program)?;
+        }
+        program.private = Some(home.whole().to_owned());
+        Ok(ProgramSpec {
+            logs_dir: logs,
+            scratch_dir: Some(Arc::new(home)),
+            ..self.python_seat(name, hash)(program)
+        })
+    }
+
+    fn python_program(&self, path: &Path, class: Option<&str>) -> Result<Program, ResolveError> {
+        let program = agon_host::python::bot(self.game, path, class).map_err(BotRejection::from)?;
+        self.guard(program)
+    }
+
+    fn python_seat(&self, name: String, hash: String) -> impl FnOnce(Program) -> ProgramSpec {
+        let spec = self.bot.to_owned();
+        move |program| ProgramSpec {
+            name,
+            spec,
+            hash,
+            program,
+            json_lines: true,
+            isolates_calls: true,
+            logs_dir: None,
+            scratch_dir: None,
+        }
+    }
+
+    /// A folder with an `agon.toml`.
+    fn described(&self, manifest: &Manifest, tell: MessageSink<'_>) -> Result<ProgramSpec, ResolveError> {
+        let program = self.guard(manifest.program(tell).map_err(BotRejection::from)?)?;
+        let hash = manifest.content_hash(&program.words)?;
+        self.command_seat(manifest.name().to_owned(), hash, program, manifest.json_lines())
+    }
+
+    /// An entry of a `players.yml`.
+    fn listed(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+        if self.game != WORD_RACER {
+            let hint = "name the bot by its path, or by its command in quotes";
+            return Err(BotRejection::new("a players.yml lists Word Racer's bots", hint).into());
+        }
+        let player = players_yml::choose_in(self.folder, path, name)?;
+        let program = self.guard(player.program(self.sandbox == SandboxMode::On)?)?;
+        let hash = content_hash::hash(&program.folder, &[&player.command])?;
+        self.command_seat(player.name, hash, program, false)
+    }
+
+    /// A command, run in the folder that paths are read from.
+    fn command(&self, command: &str, json_lines: bool) -> Result<ProgramSpec, ResolveError> {
+        let folder = self.folder.join(".").canonicalize()?;
+        let program = Program::from_command(command, &folder).map_err(BotRejection::from)?;
+        let program = self.guard(program)?;
+        players_yml::named_files(&program)?;
+        // The files a command names are what the bot is made of; its name is that of the last of them.
+        let files = named_files(&program.words, &folder);
+        let name = files
+            .last()
+            .map(|path| stem(path))
+            .or_else(|| program.words.first().map(|word| stem(Path::new(word))));
+        let words: Vec<&str> = program.words.iter().map(String::as_str).collect();
+        let hash = content_hash::hash_files(&folder, &files.into_iter().collect(), &words)?;
+        self.command_seat(name.unwrap_or_default(), hash, program, json_lines)
+    }
+
+    /// Word Racer's bots find the list of words in the folder they run in.
+    fn command_seat(
+        &self,
+        name: String,
+        hash: String,
+        mut program: Program,
+        json_lines: bool,
+    ) -> Result<ProgramSpec, ResolveError> {
+        let mut home = None;
+        let added = if self.game == WORD_RACER { Some(WORDS) } else { self.beside.map(|beside| beside.name) };
+        if let Some(added) = added {
+            let view = overlay_dir::of(&program.folder, &[added])?;
+            match self.beside {
+                Some(beside) => link_extra_file(beside, view.path(), &mut program)?,
+                None => put_words(view.path(), &WordList::built_in())?,
+            }
+            let source = std::mem::replace(&mut program.folder, view.path().to_owned());
+            // Seen from the view, the way up leads elsewhere.
+            for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
+                if let Ok(path) = source.join(&*word).canonicalize() {
+                    *word = path.display().to_string();
+                }
+            }
+            program.readable_dirs.push(source);
+            program.private = Some(view.whole().to_owned());
+            home = Some(Arc::new(view));
+        }
+        let spec = self.bot.to_owned();
+        Ok(ProgramSpec {
+            name,
+            spec,
+            hash,
+            program,
+            json_lines,
+            isolates_calls: false,
+            logs_dir: None,
+            scratch_dir: home,
+        })
+    }
+
+    /// The program behind the sandbox, unless that is off, if it can be run there.
+    fn guard(&self, program: Program) -> Result<Program, ResolveError> {
+        if self.sandbox == SandboxMode::Off {
+            return Ok(program);
+        }
+        let program = program.sandboxed();
+        program.locate().map_err(BotRejection::from)?;
+        require_layers()?;
+        Ok(program)
+    }
+}
+
+/// The files that a command names.
+pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
+    words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
+}
+
+const WORD_RACER: &str = "word-racer";
+const CONNECT_FIVE: &str = "connect-five";
+/// What Word Racer's bots read the words from.
+const WORDS: &str = "words.dat";
+
+/// Links a file into a bot's folder and lets the bot read it.
+fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) -> io::Result<()> {
+    let link = folder.join(beside.name);
+    if link.symlink_metadata().is_ok() {
+        std::fs::remove_file(&link)?;
+    }
+    std::os::unix::fs::symlink(beside.path, link)?;
+    program.readable_dirs.push(beside.path.to_owned());
+    Ok(())
+}
+
+fn put_words(folder: &Path, words: &WordList) -> io::Result<()> {
+    let mut text = Vec::new();
+    words.for_each_word(|word| {
+        text.extend(word.iter().map(|code| b'A' + code));
+        text.push(b'\n');
+    });
+    let path = folder.join(WORDS);
+    std::fs::write(&path, text)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o644))
+}
+
+/// Gives seated programs what the game's settings decide: the words in use. A bot that plays itself gets a `data/` of its
+/// own for each seat but the first, which is not kept: two processes must not write to one folder. `folder` is the one their
+/// paths were read from.
+pub fn install_game_files(
+    game: &str,
+    seats: &mut [PlayerSpec],
+    settings: &Settings,
+    assets: &Assets,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let given = settings.word("words").and_then(|name| assets.get(name));
+    let words = given.and_then(|content| WordList::from_bytes(content).ok());
+    let mut taken = Vec::new();
+    for seat in seats {
+        let PlayerSpec::Program(one) = seat else { continue };
+        if let (Some(words), Some(home)) = (words.as_ref().filter(|_| game == WORD_RACER), &one.scratch_dir) {
+            put_words(home.path(), words)?;
+        }
+        let data = one.program.writable.first().map(|folder| folder.path.clone());
+        if data.as_ref().is_some_and(|data| taken.contains(data)) {
+            let sandbox = if one.program.guarded { SandboxMode::On } else { SandboxMode::Off };
+            let spec = one.spec.clone();
+            let order = BotRequest { game, bot: &spec, sandbox, keep: false, beside: None, folder };
+            // What there is to say of it was said when it was read first.
+            *seat = resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(&spec))?;
+        }
+        taken.extend(data);
+    }
+    Ok(())
+}
+
+/// Starts every program once: what does not come up is refused before any game.
+pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Failure> {
+    table.try_load(plan).map_err(|error| match error {
+        PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
+            Failure::refused(&plan.seats[seat.index()].spec(), &refusal)
+        }
+        other => other.into(),
+    })
+}
+
+/// A file's or folder's name without its ending.
+fn stem(path: &Path) -> String {
+    // It becomes a bot's name: nothing in it that a terminal would obey.
+    let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(tame).collect())
+}
+
+/// A machine that cannot guard a bot is found out before any game, not at the bot's start.
+fn require_layers() -> Result<(), Failure> {
+    use agon_host::sandbox::{REQUIRED, probe};
+    let broke = |message: String| Failure { code: crate::error::BROKE, message };
+    let hint = "`agon doctor` says how to get it; --sandbox off runs programs you trust without it";
+    let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
+    match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {
+        None => Ok(()),
+        Some(layer) => {
+            Err(broke(format!("the sandbox lacks {}: {}\nhint: {hint}", layer.kind, layer.detail)))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The history of finished phases, as the game's own document shapes it. Bots of later phases may read it.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use agon_bots::error::{BROKE, Failure};
+use agon_core::record::read;
+use agon_league::MatchKey;
+use agon_store::{Ledger, MatchFilter};
+use futures_util::StreamExt as _;
+
+use crate::LoadedCompetition;
+
+/// The history of some phases as the game's own document shapes it, all in one: `{"matches": {"match_1": ...}}`. Says how many
+/// matches; `None` in a game that has no such thing.
+pub async fn write_history(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    phases: std::ops::Range<u32>,
+    path: &Path,
+) -> Result<Option<u64>, Failure> {
+    let mut out = BufWriter::new(create(path)?);
+    out.write_all(b"{\"matches\": {")?;
+    let mut count = 0;
+    for phase in phases {
+        let mut records = ledger.records(phase, MatchFilter::default());
+        while let Some(one) = records.next().await {
+            let one = one?;
+            let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
+            let told =
+                sitting.table.published_json(record, &sitting.assets).map_err(|e| broke(one.key, &e))?;
+            let Some(told) = told else {
+                drop(out);
+                fs::remove_file(path)?;
+                return Ok(None);
+            };
+            count += 1;
+            write!(out, "{}\n\"match_{count}\": {told}", if count > 1 { "," } else { "" })?;
+        }
+    }
+    out.write_all(b"\n}}\n")?;
+    out.flush()?;
+    Ok(Some(count))
+}
+
+/// Creates a file, or says why not.
+pub fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|e| Failure::io("write", path, &e, "is there room, and may you write there?"))
+}
+
+/// A record in the ledger that cannot be read.
+pub fn broke(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
+    let hint = "the ledger is not what was written; go on from a backup";
+    Failure { code: BROKE, message: format!("the record of match {key}: {error}\nhint: {hint}") }
+}

@@ -1,0 +1,142 @@
+//! The bots of a competition: read, kept apart, started once to see whether they come up.
+
+use std::path::Path;
+
+use agon_bots::error::{Failure, WRONG_USE};
+use agon_bots::resolve::{BotRequest, ExtraFile, SandboxMode, install_game_files, resolve_bot, try_load};
+use agon_bots::source::git::Repository;
+use agon_bots::source::source_check::check_source;
+use agon_bots::{MessageSink, isolation};
+use agon_engine::any_game::MatchSetup;
+use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
+use agon_host::BotRejection;
+use agon_league::config::{BotSource, CompetitionConfig, EntrantSpec, SandboxRule};
+use agon_runner::LoadedEntrant;
+
+use crate::{CompetitionPaths, LoadedCompetition};
+
+/// The bots of a phase, by entrant. `history` is what was published of the phases before, for those who may read it; `known` are the hashes
+/// of bots whose source was looked at before.
+pub fn load_bots(
+    sitting: &LoadedCompetition,
+    phase: u32,
+    history: Option<&Path>,
+    known: &[String],
+    tell: MessageSink<'_>,
+) -> Result<Vec<LoadedEntrant>, Failure> {
+    let LoadedCompetition { competition, assets, place, .. } = sitting;
+    let mut seats = Vec::new();
+    let mut commits = Vec::new();
+    for entrant in &competition.entrants {
+        let (bot, commit) = found(place, &entrant.name, &entrant.bot)?;
+        let beside = history.map(|path| ExtraFile { name: "history.json", path });
+        // Paths are read from the file's folder, and commands run there.
+        let order = BotRequest {
+            game: competition.game,
+            bot: &bot,
+            sandbox: sandbox(competition),
+            keep: false,
+            beside,
+            folder: &place.folder,
+        };
+        let seat = resolve_bot(&order, tell)
+            .map_err(|trouble| trouble.of(&bot))
+            .map_err(|failure| of_entrant(&entrant.name, &failure))?;
+        if let PlayerSpec::Program(program) = &seat
+            && !known.contains(&program.hash)
+        {
+            accept(&entrant.name, &bot, program)?;
+        }
+        seats.push(seat);
+        commits.push(commit);
+    }
+    for (seat, entrant) in seats.iter_mut().zip(&competition.entrants) {
+        if let PlayerSpec::Program(program) = seat {
+            program.name.clone_from(&entrant.name);
+        }
+    }
+    isolation::hide_other_bots(&mut seats)?;
+    let settings = &competition.phases[phase as usize].settings;
+    install_game_files(competition.game, &mut seats, settings, assets, &place.folder)?;
+    try_all(sitting, phase, &seats)?;
+    let members = seats.into_iter().zip(commits).zip(&competition.entrants);
+    let member = |((seating, commit), one): ((PlayerSpec, Option<String>), &EntrantSpec)| LoadedEntrant {
+        name: one.name.clone(),
+        player: seating,
+        commit,
+        extra_file: history.map(Path::to_owned),
+    };
+    Ok(members.map(member).collect())
+}
+
+/// The BOT of an entrant, and the commit it is of.
+fn found(place: &CompetitionPaths, name: &str, bot: &BotSource) -> Result<(String, Option<String>), Failure> {
+    match bot {
+        BotSource::Spec(bot) => Ok((bot.clone(), None)),
+        BotSource::Git { repository, branch, path } => {
+            let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
+            let found = repository.checkout().map_err(|refusal| Failure::refused(name, &refusal))?;
+            Ok((found.bot(path.as_deref()), Some(found.commit)))
+        }
+    }
+}
+
+/// What a Python bot's source says: forbidden words, missing imports, a wrong signature. All of it at once.
+fn accept(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Failure> {
+    if !program.isolates_calls {
+        return Ok(());
+    }
+    let failed = |refusal: &BotRejection| of_entrant(name, &Failure::refused(bot, refusal));
+    let survey = check_source(&program.program).map_err(|refusal| failed(&refusal))?;
+    let bad: Vec<String> =
+        survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
+    if bad.is_empty() { Ok(()) } else { Err(Failure { code: WRONG_USE, message: bad.join("\n") }) }
+}
+
+fn of_entrant(name: &str, failure: &Failure) -> Failure {
+    Failure { code: failure.code, message: format!("entrant {name}: {}", failure.message) }
+}
+
+fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
+    match competition.sandbox {
+        SandboxRule::Required => SandboxMode::On,
+        SandboxRule::Off => SandboxMode::Off,
+    }
+}
+
+/// Starts every program once, as many at a time as a game seats: what does not come up is refused before any game.
+fn try_all(sitting: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Failure> {
+    let info = sitting.table.info();
+    let filler = |seat: usize| {
+        let role = info.role(agon_core::Seat(seat as u8)).name;
+        let bots = sitting.table.house_bots();
+        let fitting = bots.iter().find(|bot| bot.roles.contains(&role));
+        PlayerSpec::House(fitting.map_or_else(String::new, |bot| bot.name.to_owned()))
+    };
+    let fillers: Vec<PlayerSpec> = (0..info.seats.min).map(filler).collect();
+    // In a game with roles one at a time, on the seat of its role.
+    let with_roles = info.roles.len() > 1;
+    let programs: Vec<usize> =
+        (0..seats.len()).filter(|&number| matches!(seats[number], PlayerSpec::Program(_))).collect();
+    for some in programs.chunks(if with_roles { 1 } else { info.seats.min }) {
+        let mut plan = fillers.clone();
+        for (place, &number) in some.iter().enumerate() {
+            let role = sitting.competition.entrants[number].role;
+            let seat = info.roles.iter().position(|known| Some(known.name) == role).filter(|_| with_roles);
+            plan[seat.unwrap_or(place)] = seats[number].clone();
+        }
+        try_some(sitting.table.as_ref(), sitting, phase, &plan)?;
+    }
+    Ok(())
+}
+
+fn try_some(
+    table: &dyn AnyGame,
+    sitting: &LoadedCompetition,
+    phase: u32,
+    seats: &[PlayerSpec],
+) -> Result<(), Failure> {
+    let settings = &sitting.competition.phases[phase as usize].settings;
+    table.check_seats(seats).map_err(agon_engine::any_game::PlayError::from)?;
+    try_load(table, &MatchSetup { settings, seed: 0, seats, assets: &sitting.assets })
+}

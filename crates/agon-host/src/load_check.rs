@@ -1,0 +1,148 @@
+//! Starts a bot once before its first game. Only that shows whether its imports and its constructor work. The bot gets `hello`
+//! and is ended after its answer.
+
+use agon_core::Game;
+use serde_json::Value as Json;
+
+use crate::bot_rejection::BotRejection;
+use crate::connection::AnswerError;
+use crate::json_lines_player::{HelloInfo, PlayerOptions};
+use crate::message::{Hello, Limits, PROTOCOL, SimpleMessage, clock};
+use crate::process::{shown, shown_words};
+use crate::program::Program;
+use crate::running_bot::RunningBot;
+
+/// The id of the only message.
+const ID: u64 = 1;
+
+/// A bot that was started and has not answered yet. Several can start at the same time.
+pub struct LoadCheck {
+    process: RunningBot,
+    conditions: PlayerOptions,
+}
+
+impl LoadCheck {
+    /// Starts the bot and sends `hello`. Does not wait.
+    pub fn begin<G: Game>(
+        program: &Program,
+        told: &HelloInfo,
+        conditions: PlayerOptions,
+    ) -> Result<Self, BotRejection> {
+        program.locate()?;
+        let info = G::info();
+        let environment = [("AGON_SEED", "0".to_owned()), ("AGON_GAME", info.id.to_owned())];
+        let role = info.role(told.seat).name;
+        let mut process = RunningBot::start(program, &environment, false, role).map_err(|error| {
+            BotRejection::new(
+                format!("cannot be started: {error}"),
+                "run it by hand and check that it starts",
+            )
+        })?;
+        let (clock, clock_ms) = clock(&told.clock);
+        let ms = |time: std::time::Duration| time.as_millis() as u64;
+        let PlayerOptions { start, end, bye, .. } = conditions;
+        let limits = Limits { clock, clock_ms, start_ms: ms(start), end_ms: ms(end), bye_ms: ms(bye) };
+        let hello = Hello {
+            id: ID,
+            protocol: PROTOCOL,
+            game: info.id,
+            rules: info.rules_version,
+            seat: told.seat.0,
+            seats: told.seats,
+            role,
+            names: told.names.as_deref(),
+            settings: &told.settings,
+            seed: "0".to_owned(),
+            limits,
+        };
+        let mut text = Vec::new();
+        SimpleMessage::Hello(hello).write(&mut text);
+        process.ask(&text, 1, start);
+        Ok(Self { process, conditions })
+    }
+
+    /// Waits for the answer. Returns the bot's reply, or why it cannot be loaded.
+    pub fn finish(mut self) -> Result<Json, BotRejection> {
+        let come = self.process.wait().1.and_then(|()| self.process.line());
+        let line = match come {
+            Ok(line) => line,
+            Err(trouble) => return Err(self.no_answer(trouble)),
+        };
+        let refused = |what: String| {
+            BotRejection::new(
+                what,
+                "answer every line with one JSON object that repeats its id; see docs/protocol.md",
+            )
+        };
+        let answer: Json = serde_json::from_slice(&line)
+            .map_err(|_| refused(format!("answered hello with {}, which is not JSON", shown(&line))))?;
+        if answer["id"].as_u64() != Some(ID) {
+            return Err(refused(format!("answered hello with {}, which lacks its id, {ID}", shown(&line))));
+        }
+        match answer.get("error") {
+            None | Some(Json::Null) => Ok(answer),
+            Some(error) => Err(not_loaded(error)),
+        }
+    }
+
+    fn no_answer(&mut self, trouble: AnswerError) -> BotRejection {
+        let (what, hint) = match trouble {
+            AnswerError::Late => {
+                let what = format!("not ready within {:?} of its start", self.conditions.start);
+                (what, "do less before you read the first line; flush after each line")
+            }
+            AnswerError::Ended(how) => {
+                (format!("{how} instead of answering hello"), "run it by hand and check that it starts")
+            }
+            AnswerError::TooLong(line) => {
+                (format!("answered hello with a line longer than 64 KiB: {line}"), "see docs/protocol.md")
+            }
+            AnswerError::Unasked(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
+        };
+        BotRejection { trace: self.process.log().trim_end().to_owned(), ..BotRejection::new(what, hint) }
+    }
+}
+
+/// A load error as the Python host reports it.
+fn not_loaded(error: &Json) -> BotRejection {
+    let text = |name: &str| error[name].as_str().unwrap_or_default();
+    let trace = shown_words(text("trace"));
+    let hint = match text("hint") {
+        "" => "fix the bot and try again",
+        hint => hint,
+    };
+    let refusal = BotRejection::new(text("what"), hint);
+    let number = |name: &str| error[name].as_u64().and_then(|n| u32::try_from(n).ok());
+    let (file, line) = match (error["file"].as_str(), number("line")) {
+        // The place of a constructor's error is only in the traceback.
+        (file, None) => last_place(&trace).unwrap_or((file, None)),
+        (file, line) => (file, line),
+    };
+    let refusal = match file {
+        Some(file) => refusal.in_file(file),
+        None => refusal,
+    };
+    BotRejection { trace: trace.clone(), ..refusal.at(line, number("column")) }
+}
+
+/// The last `File "name", line 3` of a traceback.
+pub fn last_place(trace: &str) -> Option<(Option<&str>, Option<u32>)> {
+    let line = trace.lines().rev().find(|line| line.trim_start().starts_with("File \""))?;
+    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
+    let number = rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    Some((Some(file), number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failing_constructor_is_reported_with_its_line() {
+        let trace = "File \"MyBot.py\", line 7, in __init__\n    1/0\nZeroDivisionError: division by zero";
+        let error = serde_json::json!({"what": "MyBot() fails", "file": "MyBot.py", "trace": trace});
+        let refusal = not_loaded(&error);
+        assert_eq!(refusal.place(), "MyBot.py, line 7");
+        assert_eq!(refusal.trace, trace);
+    }
+}

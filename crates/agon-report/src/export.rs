@@ -1,0 +1,177 @@
+//! Everything a competition has come to, as files other programs read.
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use agon_bots::Failure;
+use agon_competition::LoadedCompetition;
+use agon_competition::history::{broke, create, write_history};
+use agon_core::Seat;
+use agon_core::record::read;
+use agon_league::{MatchKey, MatchResult};
+use agon_store::{Ledger, MatchFilter};
+use futures_util::StreamExt as _;
+
+use crate::table_formats;
+
+/// What was written.
+pub struct Written {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What it is, in a few words.
+    pub is: String,
+}
+
+/// Everything of the phases that were begun, into a folder. Seeds and records only once the seed is no secret any more.
+pub async fn all(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    begun: u32,
+    revealed: bool,
+    folder: &Path,
+) -> Result<Vec<Written>, Failure> {
+    let mut written = Vec::new();
+    let mut wrote = |path: PathBuf, is: String| written.push(Written { path, is });
+    for phase in 0..begun {
+        let standings = agon_runner::phase_results::phase_standings(
+            ledger,
+            &sitting.competition,
+            sitting.table.info(),
+            phase,
+        );
+        let standings = standings.await?;
+        for (ending, format) in [("json", table_formats::Format::Json), ("csv", table_formats::Format::Csv)] {
+            let path = folder.join(format!("table-{}.{ending}", phase + 1));
+            create(&path)?.write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
+            wrote(path, format!("the table of phase {}", phase + 1));
+        }
+    }
+    let path = folder.join("games.csv");
+    let games = games_csv(sitting, ledger, begun, revealed, &path).await?;
+    wrote(path, format!("a line for each seat of {games} games"));
+    let path = folder.join("history.json");
+    if let Some(count) = write_history(sitting, ledger, 0..begun, &path).await? {
+        wrote(path, format!("the history of {count} matches, for bots to learn from"));
+    }
+    let logs = folder.join("logs");
+    if let Some(count) = game_logs(sitting, ledger, begun, &logs).await? {
+        wrote(logs, format!("the logs of {count} games, as bots may read them"));
+    }
+    if revealed {
+        let path = folder.join("records.agon");
+        let count = records(ledger, begun, &path).await?;
+        wrote(path, format!("the records of {count} games, for agon replay"));
+    }
+    Ok(written)
+}
+
+/// The titles of what [`game_lines`] gives, as CSV.
+pub fn game_titles(sitting: &LoadedCompetition) -> String {
+    let mut titles = "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place".to_owned();
+    for stat in sitting.table.info().stats {
+        titles += &format!(",{}", table_formats::quoted(stat.name));
+    }
+    titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us\n"
+}
+
+/// One line for each seat of each game of a match, as CSV. Seeds only once they are no secret any more.
+pub fn game_lines(sitting: &LoadedCompetition, one: &MatchResult, revealed: bool) -> String {
+    use std::fmt::Write as _;
+    let info = sitting.table.info();
+    let MatchKey { phase, stage, number: in_stage } = one.key;
+    let mut out = String::new();
+    for (number, game) in one.games.iter().enumerate() {
+        let seed = if revealed { game.seed.to_string() } else { String::new() };
+        let ended = table_formats::quoted(&game.ended);
+        let head = format!(
+            "{},{},{},{},{},{seed},{},{ended}",
+            phase + 1,
+            stage + 1,
+            in_stage + 1,
+            number + 1,
+            game.part + 1,
+            game.turns
+        );
+        for (seat, own) in game.seats.iter().enumerate() {
+            let role = info.role(Seat(seat as u8)).name;
+            let name = sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
+            let name = table_formats::quoted(name);
+            // Writing to a text does not fail.
+            let _ = write!(out, "{head},{seat},{role},{name},{},{}", own.score.to_f64(), own.place);
+            for (_, stat) in info.stats.iter().zip(own.stats) {
+                let _ = write!(out, ",{}", stat.to_f64());
+            }
+            for faults in own.faults {
+                let _ = write!(out, ",{faults}");
+            }
+            let micros = |ns: u64| ns as f64 / 1000.0;
+            let _ = writeln!(out, ",{},{},{}", own.answers, micros(own.thought_ns), micros(own.longest_ns));
+        }
+    }
+    out
+}
+
+async fn games_csv(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    begun: u32,
+    revealed: bool,
+    path: &Path,
+) -> Result<u64, Failure> {
+    let mut out = BufWriter::new(create(path)?);
+    out.write_all(game_titles(sitting).as_bytes())?;
+    let mut count = 0;
+    for phase in 0..begun {
+        let mut matches = ledger.matches(phase, MatchFilter::default());
+        while let Some(one) = matches.next().await {
+            let one = one?.result;
+            count += one.games.len() as u64;
+            out.write_all(game_lines(sitting, &one, revealed).as_bytes())?;
+        }
+    }
+    out.flush()?;
+    Ok(count)
+}
+
+/// Connect Five's logs, a file for each game in the order of the schedule.
+async fn game_logs(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    begun: u32,
+    folder: &Path,
+) -> Result<Option<u64>, Failure> {
+    let mut count = 0;
+    for phase in 0..begun {
+        let mut records = ledger.records(phase, MatchFilter::default());
+        while let Some(one) = records.next().await {
+            let one = one?;
+            let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
+            let told =
+                sitting.table.bot_log(record, None, &sitting.assets).map_err(|e| broke(one.key, &e))?;
+            let Some(told) = told else { return Ok(None) };
+            if count == 0 {
+                fs::create_dir_all(folder).map_err(|e| {
+                    Failure::io("make", folder, &e, "is there room, and may you write there?")
+                })?;
+            }
+            count += 1;
+            create(&folder.join(format!("game-{count:04}.json")))?.write_all(told.as_bytes())?;
+        }
+    }
+    Ok((count > 0).then_some(count))
+}
+
+async fn records(ledger: &dyn Ledger, begun: u32, path: &Path) -> Result<u64, Failure> {
+    let mut out = BufWriter::new(create(path)?);
+    let mut count = 0;
+    for phase in 0..begun {
+        let mut records = ledger.records(phase, MatchFilter::default());
+        while let Some(one) = records.next().await {
+            out.write_all(&one?.bytes)?;
+            count += 1;
+        }
+    }
+    out.flush()?;
+    Ok(count)
+}

@@ -1,0 +1,60 @@
+//! Standings as HTML: for eyes, for ears (captions, scopes, labelled regions that scroll), without colour, on a phone, on paper.
+
+use crate::html::escaped;
+use agon_league::standings::{Standings, StandingsTable};
+
+use super::heading;
+
+const STYLE: &str = include_str!("style.css");
+
+/// A whole page that needs nothing but itself.
+pub fn page(standings: &Standings) -> String {
+    let title = escaped(&heading(standings));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
+        fragment(standings)
+    )
+}
+
+/// The tables alone.
+pub fn fragment(standings: &Standings) -> String {
+    standings.tables.iter().map(one).collect()
+}
+
+fn one(sheet: &StandingsTable) -> String {
+    let title = escaped(&sheet.title);
+    let id = escaped(&sheet.id);
+    let mut text =
+        format!("<section class=\"agon-sheet\" id=\"{id}\">\n<h2 id=\"{id}-title\">{title}</h2>\n");
+    // A table wider than the screen scrolls by itself; who uses the keyboard must be able to get there.
+    text += &format!(
+        "<div class=\"agon-scroll\" role=\"region\" aria-labelledby=\"{id}-title\" tabindex=\"0\">\n"
+    );
+    text += "<table>\n<thead>\n<tr>";
+    for column in &sheet.columns {
+        text += &format!("<th scope=\"col\"{}>{}</th>", class(column.right_aligned), escaped(&column.title));
+    }
+    text += "</tr>\n</thead>\n<tbody>\n";
+    for row in &sheet.rows {
+        text += "<tr>";
+        for (column, cell) in sheet.columns.iter().zip(&row.cells) {
+            let (tag, class, shown) = (&column.id, class(column.right_aligned), escaped(&cell.describe()));
+            text += &match tag.as_str() {
+                "name" => format!("<th scope=\"row\"{class}>{shown}</th>"),
+                _ => format!("<td{class}>{shown}</td>"),
+            };
+        }
+        text += "</tr>\n";
+    }
+    text += "</tbody>\n</table>\n</div>\n";
+    for note in &sheet.notes {
+        text += &format!("<p class=\"agon-note\">{}</p>\n", escaped(note));
+    }
+    text + "</section>\n"
+}
+
+const fn class(right: bool) -> &'static str {
+    if right { " class=\"n\"" } else { "" }
+}

@@ -1,0 +1,128 @@
+//! Writes a competition's report: a folder of static pages that open from disk.
+
+use std::path::Path;
+
+use crate::collect;
+use crate::data::{GameLine, PhaseReport};
+use crate::folder::ReportWriter;
+use crate::html::Viewer;
+use crate::pages::{self, AdjacentGames};
+use crate::select_games::GameSelection;
+use crate::{Report, STYLE, STYLE_FILE};
+use agon_bots::error::{BROKE, Failure};
+use agon_competition::LoadedCompetition;
+use agon_core::record::read;
+use agon_engine::film::json::{FilmExtras, to_json};
+use agon_league::Entrant;
+use agon_store::Ledger;
+
+/// What was written.
+pub struct WrittenReport {
+    /// The page to begin with.
+    pub summary: std::path::PathBuf,
+    /// How many pages.
+    pub pages: usize,
+    /// How many of them play a game.
+    pub games: usize,
+}
+
+/// Everything, all games included, into a folder in which the ledger may lie too.
+pub async fn write_report_beside_ledger(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    folder: &Path,
+) -> Result<WrittenReport, Failure> {
+    let others = sitting.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    write_report_from(sitting, ledger, folder, GameSelection::All, &[&others]).await
+}
+
+/// Writes a report. What begins with one of `others` may lie in the folder before, and stays.
+pub async fn write_report(
+    sitting: &LoadedCompetition,
+    path: &Path,
+    wanted: GameSelection,
+    others: &[&str],
+) -> Result<WrittenReport, Failure> {
+    write_report_from(sitting, &sitting.ledger_to_read().await?, path, wanted, others).await
+}
+
+/// The same, from a ledger that was opened.
+pub async fn write_report_from(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    path: &Path,
+    wanted: GameSelection,
+    others: &[&str],
+) -> Result<WrittenReport, Failure> {
+    let mut folder = ReportWriter::begin(path, others)?;
+    let report = collect::report(sitting, ledger, wanted).await?;
+    folder.add(STYLE_FILE, STYLE.as_bytes())?;
+    for name in [agon_web::SCRIPT, agon_web::STYLE] {
+        folder.add(name, &agon_web::asset(name).unwrap_or_default())?;
+    }
+    folder.add("summary.html", pages::summary(&report).as_bytes())?;
+    for phase in report.phases.iter().filter(|phase| phase.has_started()) {
+        folder.add(&phase.file(), pages::phase(&report, phase).as_bytes())?;
+    }
+    for number in 0..report.entrants.len() as u32 {
+        let entrant = Entrant(number);
+        folder.add(&report.bot_file(entrant), pages::bot(&report, entrant).as_bytes())?;
+    }
+    let games = game_pages(sitting, ledger, &report, &mut folder).await?;
+    let pages = folder.finish()?;
+    Ok(WrittenReport { summary: path.join("summary.html"), pages, games })
+}
+
+/// A page for each chosen game, one at a time: a film may be large.
+async fn game_pages(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    report: &Report,
+    folder: &mut ReportWriter,
+) -> Result<usize, Failure> {
+    let mut count = 0;
+    for phase in &report.phases {
+        let chosen: Vec<&GameLine> = phase.games.shown.iter().filter(|game| game.has_page).collect();
+        for (at, game) in chosen.iter().enumerate() {
+            let beside = AdjacentGames {
+                before: at.checked_sub(1).map(|before| chosen[before]),
+                after: chosen.get(at + 1).copied(),
+            };
+            let page = game_page(sitting, ledger, report, phase, game, beside).await?;
+            folder.add(&game.file(), page.as_bytes())?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+async fn game_page(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    report: &Report,
+    phase: &PhaseReport,
+    game: &GameLine,
+    beside: AdjacentGames<'_>,
+) -> Result<String, Failure> {
+    let broke = |error: &dyn std::fmt::Display| {
+        let hint = "the ledger is not what was written; go on from a backup";
+        let text = error.to_string();
+        let what = text.split("\nhint: ").next().unwrap_or_default();
+        Failure {
+            code: BROKE,
+            message: format!("the record of match {}: {what}\nhint: {hint}", game.number()),
+        }
+    };
+    let bytes = ledger.record(game.key, game.game).await?.ok_or_else(|| broke(&"it is not in the ledger"))?;
+    let (record, _) = read(&bytes, 1).map_err(|error| broke(&error))?;
+    let film = sitting.table.film(record, &sitting.assets).map_err(|error| broke(&error))?;
+    let by = |seat: &crate::data::SeatLine| report.entrants.get(seat.entrant.index())?.contributor.clone();
+    let extras = FilmExtras {
+        contributors: game.seats.iter().map(by).collect(),
+        bot_output: Vec::new(),
+        hide_seed: report.seed.is_none(),
+    };
+    let film = to_json(sitting.table.info(), film.as_ref(), &extras);
+    let viewer = Viewer { script: agon_web::SCRIPT, style: agon_web::STYLE };
+    Ok(pages::game(report, phase, game, beside, viewer, &agon_web::viewer_html(&film)))
+}
