@@ -177,6 +177,14 @@ impl ApiError {
         &self.info.message
     }
 
+    /// The message, with the hint on a second line.
+    pub fn describe(&self) -> String {
+        match &self.info.hint {
+            Some(hint) => format!("{}\nhint: {hint}", self.info.message),
+            None => self.info.message.clone(),
+        }
+    }
+
     /// The code.
     pub fn code(&self) -> &str {
         &self.info.code

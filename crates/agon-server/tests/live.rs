@@ -106,7 +106,7 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    agon_server::read_model::reopen(&arena, &file).await.unwrap();
+    common::cup::show_file(&arena, &file).await;
     arena.show(Some(gallery));
     (stop, running)
 }

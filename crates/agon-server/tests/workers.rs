@@ -203,7 +203,7 @@ async fn play_elsewhere(
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let arena = site.app.arenas.get(id).unwrap();
-    agon_server::read_model::reopen(&arena, &file).await.unwrap();
+    common::cup::show_file(&arena, &file).await;
     let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();

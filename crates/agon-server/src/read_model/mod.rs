@@ -34,7 +34,7 @@ use crate::error::{ApiError, ApiResult, StartError};
 use film_cache::FilmCache;
 use response_cache::ResponseCache;
 
-pub use open::{free_id, load, reopen};
+pub use open::{free_id, load};
 pub use visible::{VisibleCompetition, is_public};
 
 /// Number of events buffered for a slow subscriber. A subscriber that is slower misses some.
@@ -256,7 +256,7 @@ impl CompetitionRegistry {
             films: FilmCache::default(),
         };
         open::register_files(config, site_db).await?;
-        open::open_all(site_db, &registry).await?;
+        open::open_all(config, site_db, &registry).await?;
         Ok(registry)
     }
 

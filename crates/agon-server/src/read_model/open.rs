@@ -16,6 +16,7 @@ use agon_store::{PhaseState, Timestamp};
 use super::{CompetitionHandle, CompetitionRegistry};
 use crate::config::Config;
 use crate::error::StartError;
+use crate::runs::entrants;
 
 /// All competitions of the site database.
 async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
@@ -31,32 +32,28 @@ async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, St
 }
 
 /// Opens all competitions. One whose file cannot be read is opened too: its message says what is wrong.
-pub async fn open_all(site_db: &SiteDb, registry: &CompetitionRegistry) -> Result<(), StartError> {
+pub async fn open_all(
+    config: &Config,
+    site_db: &SiteDb,
+    registry: &CompetitionRegistry,
+) -> Result<(), StartError> {
     for one in all_competitions(site_db).await? {
         let Ok(info) = agon_engine::any_game(&one.game).map(|any_game| any_game.info()) else { continue };
         let competition_handle = registry.add(&one.id, info.id);
-        // A draft may have no file yet, or an incomplete one. That is not an error.
-        if let Err(message) = reopen(&competition_handle, Path::new(&one.file)).await
+        // A draft may be incomplete. That is not an error.
+        if let Err(error) = entrants::reload(config, site_db, &competition_handle, &one).await
             && !matches!(
                 one.state,
                 CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
             )
         {
-            site_db.set_message(&one.id, Some(&message)).await?;
+            site_db.set_message(&one.id, Some(error.message())).await?;
         }
     }
     Ok(())
 }
 
-/// Reads the file of a competition and opens its ledger, if there is one. Fails with a message.
-pub async fn reopen(competition_handle: &CompetitionHandle, file: &Path) -> Result<(), String> {
-    let path = file.to_owned();
-    let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&path)).await;
-    let loaded = read.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
-    load(competition_handle, Arc::new(loaded)).await
-}
-
-/// The same for a file that is already loaded.
+/// Shows a loaded competition and opens its ledger, if there is one. Fails with a message.
 pub async fn load(
     competition_handle: &CompetitionHandle,
     loaded: Arc<LoadedCompetition>,

@@ -230,7 +230,7 @@ async fn make_competition(
         return Err(error);
     }
     append_audit(&app, me, "competition.create", &created.id, &created.name, "").await?;
-    entrants::rewrite_file(&app, &created).await?;
+    entrants::refresh(&app, &created).await?;
     Ok((StatusCode::CREATED, Json(admin_body(&app, &created).await?)))
 }
 
@@ -357,7 +357,7 @@ async fn edit_file(
         add_house_bots(&app, &edited, &parsed.house_bots).await?;
     }
     append_audit(&app, me, "competition.file", &id, &edited.name, "").await?;
-    entrants::rewrite_file(&app, &edited).await?;
+    entrants::refresh(&app, &edited).await?;
     Ok(Json(admin_body(&app, &edited).await?))
 }
 
@@ -445,19 +445,23 @@ async fn set_state(
 async fn open(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
     find_hosted(app, &found.id).await?;
     if found.state == CompetitionState::Waiting {
-        app.office.set_setting(&format!("closed.{}", found.id), None).await?;
-        return Ok(found.clone());
+        return close_between_phases(app, &found.id, false).await;
     }
     let what = "bots can be submitted before the start and between phases";
     set_state(app, found, &[CompetitionState::Draft, CompetitionState::Closed], CompetitionState::Open, what)
         .await
 }
 
+/// Accepts, or no longer accepts, new versions while the competition waits for its next phase.
+async fn close_between_phases(app: &AppState, id: &str, closed: bool) -> ApiResult<HostedCompetition> {
+    let edit = CompetitionPatch { closed_between_phases: Some(closed), ..CompetitionPatch::default() };
+    Ok(app.office.edit_competition(id, &[CompetitionState::Waiting], &edit).await?)
+}
+
 async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
     find_hosted(app, &found.id).await?;
     if found.state == CompetitionState::Waiting {
-        app.office.set_setting(&format!("closed.{}", found.id), Some("yes")).await?;
-        return Ok(found.clone());
+        return close_between_phases(app, &found.id, true).await;
     }
     set_state(
         app,
@@ -536,18 +540,17 @@ async fn next(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedComp
     if found.state != CompetitionState::Waiting {
         return Err(wrong_state(found, "it is not waiting between phases"));
     }
-    let closed = format!("closed.{}", found.id);
-    let was = app.office.setting(&closed).await?;
-    app.office.set_setting(&closed, Some("yes")).await?;
+    // Closes submissions, so that the number of pending checks cannot grow.
+    close_between_phases(app, &found.id, true).await?;
     let ready = async {
         check_none_pending(app, &found.id).await?;
         let phase = next_phase(app, &found.id).await?;
-        entrants::rewrite_for_phase(app, found, phase).await?;
-        Ok(entrants::open_phase(app, &found.id, phase).await?)
+        entrants::start_phase(app, found, phase).await
     };
-    let ready: ApiResult<()> = ready.await;
-    app.office.set_setting(&closed, was.as_deref().filter(|_| ready.is_err())).await?;
-    ready?;
+    if let Err(error) = ready.await {
+        close_between_phases(app, &found.id, found.closed_between_phases).await?;
+        return Err(error);
+    }
     let done = set_state(app, found, &[CompetitionState::Waiting], CompetitionState::Running, "").await?;
     runs::play(app, &found.id);
     Ok(done)
@@ -586,7 +589,7 @@ async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiResult<AdminC
         game: one.game.clone(),
         state: one.state.name().to_owned(),
         message: one.message.clone(),
-        accepts: uploads::accepts_bots(app, one).await,
+        accepts: uploads::accepts_bots(one),
         file: one.preset.clone(),
         limits: UploadLimitsBody {
             per_contributor: one.limits.per_contributor.unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR),

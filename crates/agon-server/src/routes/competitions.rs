@@ -224,6 +224,6 @@ async fn list_item(
         matches: current.map_or(0, |current| current.matches),
         expected: current.and_then(|current| Some(current.expected?[0].max(current.matches))),
         leaders,
-        accepts: uploads::accepts_bots(app, row).await,
+        accepts: uploads::accepts_bots(row),
     })
 }

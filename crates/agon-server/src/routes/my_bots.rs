@@ -101,7 +101,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             marks: Vec::new(),
             withdrawn: entrant.withdrawn.is_some(),
             disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
-            accepts: plays && uploads::accepts_bots(&app, &competition).await,
+            accepts: plays && uploads::accepts_bots(&competition),
             competition: competition.id,
             competition_name: competition.name,
             game: competition.game,

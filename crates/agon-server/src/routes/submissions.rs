@@ -169,7 +169,7 @@ async fn submit_version(
     if !caller.is_account(entrant.account.map(|account| account.0)) {
         return Err(ApiError::forbidden("only the bot's author can submit new versions"));
     }
-    if !uploads::accepts_bots(&app, &competition).await {
+    if !uploads::accepts_bots(&competition) {
         return Err(not_open(&competition));
     }
     let waiting = competition.state == site_db::CompetitionState::Waiting;
@@ -184,7 +184,7 @@ async fn submit_version(
     let (upload, meta) = unpack_upload(upload).await?;
     // The upload may have taken minutes, so the state is checked again.
     let competition = find_visible(&app, &caller, &id).await?;
-    if !uploads::accepts_bots(&app, &competition).await
+    if !uploads::accepts_bots(&competition)
         || waiting != (competition.state == site_db::CompetitionState::Waiting)
     {
         return Err(not_open(&competition));
@@ -341,7 +341,7 @@ async fn withdraw_bot(
     }
     app.office.withdraw(entrant.id, Timestamp::now()).await?;
     super::admin::append_audit(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
-    let _ = crate::runs::entrants::rewrite_file(&app, &competition).await;
+    let _ = crate::runs::entrants::refresh(&app, &competition).await;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -139,10 +139,13 @@ pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Paths of a competition created on the dashboard.
-pub fn paths(config: &Config, id: &str) -> CompetitionPaths {
+/// Paths of a competition created on the dashboard. Creates its folder.
+pub fn paths(config: &Config, id: &str) -> std::io::Result<CompetitionPaths> {
     let folder = folder(config, id);
-    CompetitionPaths { named: FILE.to_owned(), ledger: folder.join(FILE).with_extension("ledger"), folder }
+    std::fs::create_dir_all(&folder)?;
+    let folder = folder.canonicalize()?;
+    let ledger = folder.join(FILE).with_extension("ledger");
+    Ok(CompetitionPaths { named: FILE.to_owned(), ledger, folder })
 }
 
 /// Sets a top-level key of the text.

@@ -1,43 +1,39 @@
-//! Writes the entrants of the site database into the file of a competition created on the dashboard.
+//! Loads competitions from the site database, which is their only source: the competition's row, its entrants and their submissions.
+//!
+//! The file in the competition's folder is a copy for the command line (`agon table`, `agon report`). The server writes it, but never reads
+//! it. Only a competition that was given to the server as a file is read from that file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
 use agon_store::Timestamp;
-use agon_store::site_db::{AccountId, Entrant, HostedCompetition, Origin, SiteDbError};
+use agon_store::site_db::{
+    AccountId, CompetitionPatch, CompetitionState, Entrant, HostedCompetition, Origin, SiteDb,
+};
 
 use super::competition_file::{self, EntrantLine};
+use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
-use crate::read_model::reopen;
+use crate::read_model::{CompetitionHandle, load};
 use crate::state::AppState;
 
-/// The last phase (from 0) that an organiser has allowed to start.
-pub async fn next_open_phase(app: &AppState, id: &str) -> Result<u32, SiteDbError> {
-    let kept = app.office.setting(&format!("next.{id}")).await?;
-    Ok(kept.and_then(|phase| phase.parse().ok()).unwrap_or_default())
-}
-
-/// Allows this phase to start.
-pub async fn open_phase(app: &AppState, id: &str, phase: u32) -> Result<(), SiteDbError> {
-    app.office.set_setting(&format!("next.{id}"), Some(&phase.to_string())).await
-}
-
-/// The entrants of a phase, each with its bot.
+/// The entrants with their bots, as of the last phase that may start. Those without an accepted bot are left out.
 async fn entrant_lines(
-    app: &AppState,
-    id: &str,
+    config: &Config,
+    site_db: &SiteDb,
+    competition: &HostedCompetition,
     entrants: &[Entrant],
-    phase: u32,
 ) -> ApiResult<Vec<EntrantLine>> {
-    let accepted = app.office.accepted_for_phase(id, phase).await?;
+    let accepted = site_db.accepted_for_phase(&competition.id, competition.allowed_phase).await?;
     let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
     let mut lines = Vec::new();
     for entrant in entrants {
         let bot = match &entrant.bot {
             Some(bot) => bot.clone(),
             None => match accepted.iter().find(|one| one.entrant == entrant.id) {
-                Some(one) => crate::uploads::bot_spec(app, one)?,
+                Some(one) => crate::uploads::bot_spec(config, one)?,
                 None => continue,
             },
         };
@@ -45,7 +41,7 @@ async fn entrant_lines(
         if let Some(account) = entrant.account {
             contributor = Some(match names.get(&account) {
                 Some(name) => name.clone(),
-                None => names.entry(account).or_insert(app.office.account(account).await?.name).clone(),
+                None => names.entry(account).or_insert(site_db.account(account).await?.name).clone(),
             });
         }
         lines.push(EntrantLine { name: entrant.name.clone(), bot, role: entrant.role.clone(), contributor });
@@ -53,73 +49,108 @@ async fn entrant_lines(
     Ok(lines)
 }
 
-/// Updates a competition that has not started, so that it is shown with its current entrants.
-pub async fn rewrite_file(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
-    let id = &competition.id;
-    let competition_handle = app.arenas.get(id)?;
-    let entrants: Vec<Entrant> =
-        app.office.entrants(id).await?.into_iter().filter(|one| one.withdrawn.is_none()).collect();
-    let lines = entrant_lines(app, id, &entrants, 0).await?;
+/// The competition as the site database describes it: before its start with the current entrants (there may be too few to play), from then
+/// on with those that have a number.
+pub async fn load_competition(
+    config: &Config,
+    site_db: &SiteDb,
+    competition: &HostedCompetition,
+) -> ApiResult<LoadedCompetition> {
+    let invalid = |failure: agon_bots::Failure| ApiError::invalid("file", failure.message);
+    if competition.origin == Origin::File {
+        let file = Path::new(&competition.file).to_owned();
+        let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&file)).await;
+        return read.map_err(ApiError::internal)?.map_err(invalid);
+    }
+    let is_started = competition.numbers_assigned.is_some();
+    let mut entrants = site_db.entrants(&competition.id).await?;
+    entrants.retain(|one| if is_started { one.number.is_some() } else { one.withdrawn.is_none() });
+    entrants.sort_by_key(|one| (one.number, one.id));
+    let lines = entrant_lines(config, site_db, competition, &entrants).await?;
+    if is_started && lines.len() != entrants.len() {
+        let lacks_bot = |one: &&Entrant| !lines.iter().any(|line| line.name == one.name);
+        let name = entrants.iter().find(lacks_bot).map_or("", |one| &one.name);
+        return Err(ApiError::conflict("files_missing", format!("{name} has no accepted bot for this phase"))
+            .hint("restore the server's data folder from a backup"));
+    }
+    let paths = competition_file::paths(config, &competition.id).map_err(ApiError::internal)?;
     let (organiser_text, game) = (competition.preset.clone(), competition.game.clone());
-    let paths = competition_file::paths(&app.config, id);
     let read = move || -> ApiResult<LoadedCompetition> {
-        let provisional = competition_file::provisional(&organiser_text, &game, &lines)?;
-        let text = competition_file::render(&organiser_text, &lines);
-        LoadedCompetition::with(paths, text, provisional)
-            .map_err(|failure| ApiError::invalid("file", failure.message))
+        let (text, parsed) = if is_started {
+            competition_file::render_checked(&organiser_text, &lines)?
+        } else {
+            let provisional = competition_file::provisional(&organiser_text, &game, &lines)?;
+            (competition_file::render(&organiser_text, &lines), provisional)
+        };
+        LoadedCompetition::with(paths, text, parsed).map_err(invalid)
     };
-    let read = tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?;
-    let loaded = read.inspect_err(|_| competition_handle.replace(None, None))?;
-    competition_handle.replace(Some(Arc::new(loaded)), None);
-    Ok(())
+    tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?
 }
 
-/// Assigns entrant numbers and writes the file for the start. If the file is invalid, the numbers are cleared again.
+/// Loads a competition and opens its ledger, if there is one. Without a valid competition its page is shown without phases.
+pub async fn reload(
+    config: &Config,
+    site_db: &SiteDb,
+    competition_handle: &CompetitionHandle,
+    competition: &HostedCompetition,
+) -> ApiResult<()> {
+    let loaded = load_competition(config, site_db, competition).await;
+    let loaded = loaded.inspect_err(|_| competition_handle.replace(None, None))?;
+    let opened = load(competition_handle, Arc::new(loaded)).await;
+    opened.map_err(|message| ApiError::invalid("file", message))
+}
+
+/// Shows a competition that has not started with its current entrants.
+pub async fn refresh(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
+    let competition_handle = app.arenas.get(&competition.id)?;
+    reload(&app.config, &app.office, &competition_handle, competition).await
+}
+
+/// Assigns entrant numbers for the start. If the competition is not valid with these entrants, the numbers are cleared again.
 pub async fn assign_numbers(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
     if competition.origin == Origin::File {
         return Ok(());
     }
     let id = &competition.id;
-    let numbered = app.office.assign_numbers(id, Timestamp::now()).await?;
-    let written = async {
-        let lines = entrant_lines(app, id, &numbered, 0).await?;
-        write_and_load(app, competition, lines).await
+    app.office.assign_numbers(id, Timestamp::now()).await?;
+    let ready = async {
+        let numbered = app.office.competition(id).await?;
+        let loaded = load_competition(&app.config, &app.office, &numbered).await?;
+        show_and_copy(app, &numbered, loaded).await
     };
-    if let Err(error) = written.await {
+    if let Err(error) = ready.await {
         app.office.clear_numbers(id).await?;
         return Err(error);
     }
     Ok(())
 }
 
-/// Rewrites the file for a phase, with the bots submitted since.
-pub async fn rewrite_for_phase(app: &AppState, competition: &HostedCompetition, phase: u32) -> ApiResult<()> {
-    if competition.origin == Origin::File {
-        return Ok(());
-    }
-    let id = &competition.id;
-    let entrants = app.office.entrants(id).await?;
-    let mut numbered: Vec<Entrant> = entrants.into_iter().filter(|one| one.number.is_some()).collect();
-    numbered.sort_by_key(|one| one.number);
-    let lines = entrant_lines(app, id, &numbered, phase).await?;
-    if lines.len() != numbered.len() {
-        return Err(ApiError::internal(format!("competition {id}: an entrant no longer has a bot")));
-    }
-    write_and_load(app, competition, lines).await
+/// Allows a phase to start, with the bots submitted since the phase before. Nothing changes if the competition is not valid with them.
+pub async fn start_phase(app: &AppState, competition: &HostedCompetition, phase: u32) -> ApiResult<()> {
+    let next = HostedCompetition { allowed_phase: phase, ..competition.clone() };
+    let loaded = load_competition(&app.config, &app.office, &next).await?;
+    show_and_copy(app, &next, loaded).await?;
+    let edit = CompetitionPatch {
+        allowed_phase: Some(phase),
+        closed_between_phases: Some(false),
+        ..CompetitionPatch::default()
+    };
+    app.office.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
+    Ok(())
 }
 
-async fn write_and_load(
+/// Shows the loaded competition, and writes its file for the command line.
+async fn show_and_copy(
     app: &AppState,
     competition: &HostedCompetition,
-    lines: Vec<EntrantLine>,
+    loaded: LoadedCompetition,
 ) -> ApiResult<()> {
-    let (organiser_text, path) = (competition.preset.clone(), std::path::PathBuf::from(&competition.file));
-    let to = path.clone();
-    let done = tokio::task::spawn_blocking(move || -> ApiResult<()> {
-        let (text, _) = competition_file::render_checked(&organiser_text, &lines)?;
-        competition_file::write(&to, &text).map_err(ApiError::internal)
-    });
-    done.await.map_err(ApiError::internal)??;
+    let loaded = Arc::new(loaded);
+    if competition.origin == Origin::Hosted {
+        let (path, copy) = (Path::new(&competition.file).to_owned(), Arc::clone(&loaded));
+        let written = tokio::task::spawn_blocking(move || competition_file::write(&path, &copy.text));
+        written.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
+    }
     let competition_handle = app.arenas.get(&competition.id)?;
-    reopen(&competition_handle, &path).await.map_err(|message| ApiError::invalid("file", message))
+    load(&competition_handle, loaded).await.map_err(|message| ApiError::invalid("file", message))
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agon_runner::StopFlag;
-use agon_store::site_db::{CompetitionFilter, CompetitionState, Origin, PageRequest};
+use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
 
 use crate::config::Config;
 use crate::error::StartError;
@@ -94,15 +94,6 @@ pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
     loop {
         let listed = app.office.competitions(CompetitionFilter::All, page).await?;
         for one in listed.items {
-            if one.origin == Origin::Hosted
-                && matches!(
-                    one.state,
-                    CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
-                )
-            {
-                // One whose file cannot be parsed is shown without its phases until an organiser fixes it.
-                let _ = entrants::rewrite_file(app, &one).await;
-            }
             if one.state == CompetitionState::Running {
                 play(app, &one.id);
             }

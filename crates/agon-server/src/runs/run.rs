@@ -1,12 +1,10 @@
 //! Thread of a competition: plays until it is finished, waits, is stopped or fails, and stores the new state in the site database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use agon_bots::Failure;
-use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
@@ -96,14 +94,14 @@ fn play_slice(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -
         return Ok(RunSlice::NotRunning);
     }
     let competition_handle = app.arenas.get(id).map_err(|error| internal_error(error.message()))?;
-    let file = Path::new(&competition.file);
-    let loaded = Arc::new(LoadedCompetition::read(file)?);
+    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.office, &competition));
+    let loaded = Arc::new(loaded.map_err(|error| internal_error(error.describe()))?);
     // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let ledger = runtime.block_on(loaded.ledger_at(&app.config.ledgers))?;
     handle.block_on(load(&competition_handle, Arc::clone(&loaded))).map_err(internal_error)?;
-    let allowed = handle.block_on(entrants::next_open_phase(app, id)).map_err(internal_error)?;
-    if let Some(phase) = phase_waited_for(&loaded.competition, &runtime.block_on(ledger.phases())?, allowed) {
+    let phases = runtime.block_on(ledger.phases())?;
+    if let Some(phase) = phase_waited_for(&loaded.competition, &phases, competition.allowed_phase) {
         return Ok(RunSlice::Ended(RunOutcome::Waiting(phase)));
     }
     let contributors: Vec<Option<String>> =

@@ -155,7 +155,7 @@ async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
             competition.state,
             CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
         ) {
-            let _ = entrants::rewrite_file(app, &competition).await;
+            let _ = entrants::refresh(app, &competition).await;
         } else if let Ok(handle) = app.arenas.get(&competition.id) {
             handle.changed();
         }

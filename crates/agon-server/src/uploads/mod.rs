@@ -71,14 +71,13 @@ pub async fn start(app: &AppState) -> Result<(), StartError> {
 }
 
 /// Whether a competition accepts bots now: new ones while it is open, new versions also while it waits for them.
-pub async fn accepts_bots(app: &AppState, competition: &HostedCompetition) -> bool {
-    match competition.state {
-        CompetitionState::Open => competition.origin == Origin::Hosted,
-        CompetitionState::Waiting if competition.origin == Origin::Hosted => {
-            !matches!(app.office.setting(&format!("closed.{}", competition.id)).await, Ok(Some(_)))
-        }
+pub fn accepts_bots(competition: &HostedCompetition) -> bool {
+    let is_open = match competition.state {
+        CompetitionState::Open => true,
+        CompetitionState::Waiting => !competition.closed_between_phases,
         _ => false,
-    }
+    };
+    is_open && competition.origin == Origin::Hosted
 }
 
 /// The visible entrants, each with its latest accepted version. Entrants without an accepted version are left out.
@@ -134,8 +133,11 @@ impl SubmissionMeta {
 }
 
 /// Bot spec of an accepted submission, relative to the competition's folder.
-pub fn bot_spec(app: &AppState, one: &Submission) -> ApiResult<String> {
-    let missing = || ApiError::internal(format!("submission {}: its files are missing", one.id));
-    let folder = app.config.data.join(one.folder.as_ref().ok_or_else(missing)?);
+pub fn bot_spec(config: &Config, one: &Submission) -> ApiResult<String> {
+    let missing = || {
+        ApiError::conflict("files_missing", format!("the files of submission {} are missing", one.id))
+            .hint("restore the server's data folder from a backup")
+    };
+    let folder = config.data.join(one.folder.as_ref().ok_or_else(missing)?);
     SubmissionMeta::read(&folder).ok().and_then(|meta| meta.bot).ok_or_else(missing)
 }

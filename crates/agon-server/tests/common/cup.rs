@@ -9,7 +9,7 @@ use std::thread;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
 use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunListener, RunOutcome, StopFlag};
-use agon_server::read_model::reopen;
+use agon_server::read_model::{CompetitionHandle, load};
 use agon_store::site_db::{
     CompetitionState, NewCompetition, NewEntrant, NewSubmission, Origin, SubmissionId, SubmissionState,
     SubmissionVerdict, UploadLimits, token_hash,
@@ -72,6 +72,12 @@ impl Once {
             fs::write(folder.join(name), bytes).unwrap();
         }
     }
+}
+
+/// Shows the competition of a file, and its ledger.
+pub async fn show_file(arena: &CompetitionHandle, file: &Path) {
+    let loaded = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
+    load(arena, Arc::new(loaded)).await.unwrap();
 }
 
 impl Site {
@@ -143,6 +149,6 @@ impl Site {
         office.set_state(id, &[CompetitionState::Open], state, None).await.unwrap();
         let game = agon_engine::any_game(&new.game).unwrap().info().id;
         let arena = self.app.arenas.add(id, game);
-        reopen(&arena, &file).await.unwrap();
+        show_file(&arena, &file).await;
     }
 }

@@ -36,6 +36,8 @@ impl FromSiteRow for HostedCompetition {
             by: row.try_get::<Option<i64>, _>("by")?.map(AccountId),
             created: time(row, "created")?,
             numbers_assigned: optional_time(row, "seated")?,
+            allowed_phase: row.try_get("allowed_phase")?,
+            closed_between_phases: row.try_get("closed_between_phases")?,
         })
     }
 }
@@ -165,8 +167,11 @@ impl SiteDb {
         found.public = edit.public.unwrap_or(found.public);
         found.limits = edit.limits.unwrap_or(found.limits);
         found.preset = edit.preset.clone().unwrap_or(found.preset);
+        found.allowed_phase = edit.allowed_phase.unwrap_or(found.allowed_phase);
+        found.closed_between_phases = edit.closed_between_phases.unwrap_or(found.closed_between_phases);
         sqlx::query(
-            "UPDATE competition SET name = ?, file = ?, public = ?, per_contributor = ?, max_bytes = ?, preset = ?
+            "UPDATE competition SET name = ?, file = ?, public = ?, per_contributor = ?, max_bytes = ?, preset = ?,
+                 allowed_phase = ?, closed_between_phases = ?
              WHERE seq = ?",
         )
         .bind(&found.name)
@@ -175,6 +180,8 @@ impl SiteDb {
         .bind(found.limits.per_contributor)
         .bind(found.limits.max_bytes.map(|bytes| bytes.min(MAX_STORED_BYTES) as i64))
         .bind(&found.preset)
+        .bind(found.allowed_phase)
+        .bind(found.closed_between_phases)
         .bind(seq)
         .execute(&mut *change)
         .await

@@ -79,6 +79,10 @@ pub struct HostedCompetition {
     pub created: Timestamp,
     /// Time at which entrants got their numbers.
     pub numbers_assigned: Option<Timestamp>,
+    /// Last phase, from 0, that an organiser allowed to start.
+    pub allowed_phase: u32,
+    /// Whether an organiser closed it for new versions while it waits for its next phase.
+    pub closed_between_phases: bool,
 }
 
 /// A competition to create.
@@ -121,6 +125,10 @@ pub struct CompetitionPatch {
     pub limits: Option<UploadLimits>,
     /// Text from which the competition file is generated.
     pub preset: Option<String>,
+    /// Last phase that may start.
+    pub allowed_phase: Option<u32>,
+    /// Whether it accepts no new versions between phases.
+    pub closed_between_phases: Option<bool>,
 }
 
 /// An entrant of a competition.

@@ -15,7 +15,10 @@ use crate::sqlite::{Writer, open as files};
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations-office/0001_office.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations-office/0001_office.sql"),
+    include_str!("../../migrations-office/0002_phase_columns.sql"),
+];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 

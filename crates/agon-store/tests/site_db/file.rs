@@ -52,6 +52,34 @@ fn open_creates_a_private_file_once() {
     });
 }
 
+/// Two competitions of the first version, one of them with facts in settings.
+const FIRST_VERSION_ROWS: &str = "
+    INSERT INTO competition (id, name, game, file, origin, state, public, preset, created) VALUES
+        ('cup', 'Cup', 'connect-five', 'cup.toml', 'hosted', 'waiting', 1, '', 5),
+        ('new', 'New', 'connect-five', 'new.toml', 'hosted', 'draft', 1, '', 6);
+    INSERT INTO setting (key, value) VALUES ('next.cup', '2'), ('closed.cup', 'yes'), ('title', 'Agon');
+    PRAGMA application_id = 0x41674F66;
+    PRAGMA user_version = 1;";
+
+#[test]
+fn open_moves_settings_of_competitions_of_the_first_version_into_columns() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("office.db");
+        let mut old = open_raw(&path).await;
+        let tables = include_str!("../../migrations-office/0001_office.sql");
+        sqlx::raw_sql(tables).execute(&mut old).await.unwrap();
+        sqlx::raw_sql(FIRST_VERSION_ROWS).execute(&mut old).await.unwrap();
+        old.close().await.unwrap();
+        let site_db = SiteDb::open(&path).await.unwrap();
+        let cup = site_db.competition("cup").await.unwrap();
+        assert_eq!((cup.allowed_phase, cup.closed_between_phases), (2, true));
+        let new = site_db.competition("new").await.unwrap();
+        assert_eq!((new.allowed_phase, new.closed_between_phases), (0, false));
+        assert_eq!(site_db.settings().await.unwrap(), [("title".to_owned(), "Agon".to_owned())]);
+    });
+}
+
 #[test]
 fn acknowledged_changes_are_on_disk() {
     run(async {
