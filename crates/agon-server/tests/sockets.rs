@@ -3,7 +3,7 @@
 
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
-use agon_store::site_db::{Role, SecretString};
+use agon_site_db::{Role, SecretString};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;

@@ -19,7 +19,7 @@ use agon_rig::{Nats, Postgres};
 use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::grid::WorkerStats;
-use agon_store::site_db::{CompetitionState, Role};
+use agon_site_db::{CompetitionState, Role};
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;

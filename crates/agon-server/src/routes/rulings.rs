@@ -2,7 +2,7 @@
 
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings;
-use agon_store::site_db::HostedCompetition;
+use agon_site_db::HostedCompetition;
 use agon_store::{Ledger, NewRuling, RulingKind, RulingLift, StoreError, Timestamp};
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
+use agon_site_db::{AccountId, Entrant, HostedCompetition, Origin, SiteDbError};
 use agon_store::Timestamp;
-use agon_store::site_db::{AccountId, Entrant, HostedCompetition, Origin, SiteDbError};
 
 use super::competition_file::{self, EntrantLine};
 use crate::error::{ApiError, ApiResult};

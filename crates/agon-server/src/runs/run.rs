@@ -12,8 +12,8 @@ use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
+use agon_site_db::CompetitionState;
 use agon_store::PhaseState;
-use agon_store::site_db::CompetitionState;
 use tokio::runtime::Handle;
 
 use super::entrants;

@@ -11,7 +11,7 @@ use agon_host::ScratchDir;
 use agon_report::table_formats;
 use agon_runner::phase_results;
 use agon_server::{AppState, Config, Server};
-use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
+use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 use serde_json::json;
 
 use super::serve;
@@ -92,7 +92,7 @@ fn broke(error: impl std::fmt::Display) -> Failure {
     Failure { code: BROKE, message: error.to_string() }
 }
 
-async fn competitions(app: &AppState) -> Result<Vec<agon_store::site_db::HostedCompetition>, Failure> {
+async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Failure> {
     let page = PageRequest { after: None, limit: 100 };
     Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }

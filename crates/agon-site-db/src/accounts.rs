@@ -9,8 +9,8 @@ use super::{
     Role, SecretString, SignUpGrant, SiteDb, SiteDbError, account_in, cursor, enum_column, error,
     optional_time, result_page, row_limit, time,
 };
-use crate::Timestamp;
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 
 impl FromSiteRow for Account {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {

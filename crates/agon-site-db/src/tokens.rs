@@ -8,7 +8,7 @@ use super::{
     Account, AccountId, NewToken, Result, SiteDb, SiteDbError, TOUCH_INTERVAL_MS, Token, TokenId, account_in,
     error, names, optional_time, time,
 };
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 /// Maximum number of tokens of an account that are not revoked.
 pub const MAX_TOKENS: u32 = 50;

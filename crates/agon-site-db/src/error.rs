@@ -5,8 +5,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::StoreError;
-use crate::sqlite::db_error;
+use agon_store::StoreError;
+use agon_store::sqlite_file;
 
 /// Error of a site database operation.
 #[derive(Debug, Error)]
@@ -128,7 +128,7 @@ impl From<StoreError> for SiteDbError {
 
 /// Converts errors of this file; for `map_err`.
 pub(super) fn in_file(path: &Path) -> impl Fn(sqlx::Error) -> SiteDbError + '_ {
-    |error| db_error::in_file(path)(error).into()
+    |error| sqlite_file::in_file(path)(error).into()
 }
 
 /// Converts errors of this file. A violated unique constraint becomes `Taken`.

@@ -9,13 +9,13 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tokio::sync::Mutex;
 
 use super::{Inner, Result, SiteDb, SiteDbError, error};
-use crate::StoreError;
-use crate::sqlite::{Writer, open as files};
+use agon_store::StoreError;
+use agon_store::sqlite_file::{self as files, Writer};
 
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations-office/0001_office.sql")];
+const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0001_site_db.sql")];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 

@@ -9,7 +9,7 @@ use super::{
     SiteDb, SiteDbError, account_in, cursor, enum_column, error, names, optional_time, result_page,
     row_limit, time,
 };
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 /// Maximum number of uses of an invitation.
 const MAX_USES: u32 = 10_000;

@@ -1,7 +1,7 @@
 //! Counts of rows.
 
 use super::{AccountId, Result, SiteDb};
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 impl SiteDb {
     /// Number of active sessions.

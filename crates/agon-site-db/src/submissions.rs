@@ -10,7 +10,7 @@ use super::{
     SubmissionVerdict, account_in, cursor, digest, enum_column, error, names, optional_time, result_page,
     row_limit, time,
 };
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 /// Maximum total size of the trial records of a submission.
 pub const MAX_TRIALS_BYTES: usize = 2 * 1024 * 1024;

@@ -1,11 +1,11 @@
 //! Accounts, sessions, API tokens, invitations, the audit log, settings.
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     AccountId, AuditFilter, InvitationId, MAX_TOKENS, NewAuditEntry, NewInvitation, NewSession, NewToken,
     PageRequest, Role, SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS, SecretString, SignUpGrant, SiteDb,
     SiteDbError, TokenId,
 };
+use agon_store::Timestamp;
 
 use super::{account, hash, new_account, open_site_db, run};
 

@@ -8,7 +8,7 @@ use super::{
     Account, AccountId, FromSiteRow, NewSession, Result, SecretString, Session, SiteDb, SiteDbError,
     TOUCH_INTERVAL_MS, account_in, error, names, time,
 };
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// A session that is not used for this long ends.

@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, Role, SecretString, SignUpGrant, SiteDb,
     SiteDbError, token_hash,
 };
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tempfile::TempDir;

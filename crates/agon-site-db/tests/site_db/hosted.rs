@@ -1,12 +1,12 @@
 //! Competitions, entrants and submissions.
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     AccountId, CompetitionFilter, CompetitionPatch, CompetitionState, EntrantId, MAX_CHECK_ATTEMPTS,
     MAX_TRIALS_BYTES, NewCompetition, NewEntrant, NewSubmission, Origin, PageRequest, RequeueCounts, Role,
     SiteDb, SiteDbError, Submission, SubmissionFilter, SubmissionId, SubmissionState, SubmissionVerdict,
     UploadLimits,
 };
+use agon_store::Timestamp;
 
 use super::{account, competition, enter, hash, new_entrant, new_submission, open_site_db, run};
 

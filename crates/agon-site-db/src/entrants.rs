@@ -9,7 +9,7 @@ use super::{
     AccountId, CompetitionState, Entrant, EntrantId, FromSiteRow, HostedCompetition, NewEntrant, Result,
     SiteDb, SiteDbError, account_in, error, optional_time, time,
 };
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 impl FromSiteRow for Entrant {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {

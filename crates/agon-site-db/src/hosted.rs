@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use agon_core::record::Digest;
 
 use super::model::{AccountId, EntrantId, named_enum};
-use crate::Timestamp;
+use agon_store::Timestamp;
 
 named_enum! {
     /// Origin of a competition.
