@@ -72,7 +72,7 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
                 true
             }
             Err(error) => {
-                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("{tool}: {error}"));
+                agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, &format!("{tool}: {error}"));
                 false
             }
         }

@@ -62,7 +62,8 @@ impl Events {
                     return event;
                 }
             }
-            let more = tokio::time::timeout(agon_rig::WAIT_TIMEOUT, self.body.next()).await.unwrap()?;
+            let more =
+                tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, self.body.next()).await.unwrap()?;
             self.text += std::str::from_utf8(&more.unwrap()).unwrap();
         }
     }

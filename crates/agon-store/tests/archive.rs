@@ -9,12 +9,12 @@ use std::path::Path;
 
 use agon_core::record::Digest;
 use agon_league::Entrant;
-use agon_rig::Postgres;
 use agon_store::{
     ConfigVersion, FaultFilter, FinishedMatch, Ledger, MatchFilter, MatchOrder, NewBotVersion, NewRuling,
     OutputWriter, PackedOutput, PostgresLedger, RulingKind, RulingLift, Snapshot, SqliteLedger, StoreError,
     Timestamp, archive,
 };
+use agon_test_servers::Postgres;
 use common::{SMALL, finished, folder, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
@@ -135,7 +135,7 @@ async fn assert_equal(a: &dyn Ledger, b: &dyn Ledger) {
 #[test]
 fn ledger_moves_to_a_database_and_back_with_identical_archives() {
     if !Postgres::is_installed() {
-        return agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+        return agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no PostgreSQL");
     }
     let url = Postgres::shared().database().url;
     let folder = TempDir::new().unwrap();

@@ -9,11 +9,11 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::record::Digest;
-use agon_rig::Postgres;
 use agon_store::{
     FinishedMatch, Ledger as _, MatchFilter, NewRuling, PostgresLedger, RulingKind, RulingLift, StoreError,
     Timestamp,
 };
+use agon_test_servers::Postgres;
 use common::{SMALL, finished, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
@@ -23,7 +23,7 @@ use sqlx::{Connection as _, PgConnection};
 fn postgres_is_missing() -> bool {
     let missing = !Postgres::is_installed();
     if missing {
-        agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no PostgreSQL");
     }
     missing
 }
@@ -373,7 +373,7 @@ fn wrong_passwords_databases_and_ports_have_different_errors() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert!(PostgresLedger::list(&user("ada:right")).await.unwrap().is_empty());
-        let unused_port = format!("postgres://ada:hush@127.0.0.1:{}/x", agon_rig::free_port());
+        let unused_port = format!("postgres://ada:hush@127.0.0.1:{}/x", agon_test_servers::free_port());
         let base = url.rsplit_once('/').unwrap().0;
         for (url, expected, is_usage_error) in [
             (user("ada:hush"), "the server rejected the password of user ada", true),
@@ -421,7 +421,7 @@ fn tls_is_used_if_available_and_a_wrong_certificate_is_rejected() {
     let made = Command::new("sh").args(["-ec", make]).current_dir(&data).output().unwrap();
     if !made.status.success() {
         let why = format!("cannot create a certificate here: {}", String::from_utf8_lossy(&made.stderr));
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, &why);
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, &why);
         return;
     }
     let root = server.folder().join("root.crt");

@@ -155,11 +155,11 @@ fn stand_up_as(bot: &Bot, who: Who) {
     let Some(mut arena) = Arena::new(bot, who) else {
         // A Python in root's home is closed to other users: then it is there, and not for them.
         let lacks = if who == Who::User && Who::Root.python(true).is_some() {
-            agon_rig::Lacks::Machine
+            agon_test_servers::Lacks::Machine
         } else {
-            agon_rig::Lacks::Setup
+            agon_test_servers::Lacks::Setup
         };
-        agon_rig::cannot_run(lacks, &format!("as {who:?}: no Python for it that {who:?} can run"));
+        agon_test_servers::cannot_run(lacks, &format!("as {who:?}: no Python for it that {who:?} can run"));
         return;
     };
     let outcome = arena.play(bot, "on");

@@ -41,7 +41,7 @@ pub fn free_port() -> u16 {
 /// Whether nats-server or PostgreSQL is not on this machine; a test that needs them is written down and ends.
 ///
 /// # Panics
-/// If they are skip_without_servers and `CI` or `AGON_REQUIRE_ALL` is set.
+/// If they are missing and `CI` or `AGON_REQUIRE_ALL` is set.
 #[track_caller]
 pub fn skip_without_servers() -> bool {
     let what = match (nats::is_there(), postgres::is_there()) {
