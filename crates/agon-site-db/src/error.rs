@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use agon_core::ErrorKind;
 use thiserror::Error;
 
 use agon_store::StoreError;
@@ -92,16 +93,16 @@ pub enum SiteDbError {
 }
 
 impl SiteDbError {
-    /// Whether this is an error of the request (4xx) rather than a failure of the server (5xx).
-    pub const fn is_usage_error(&self) -> bool {
-        matches!(
+    /// Class of the error: `Usage` is an error of the request (4xx), `Internal` a failure of the server (5xx).
+    pub const fn kind(&self) -> ErrorKind {
+        ErrorKind::usage_if(matches!(
             self,
             Self::NotFound { .. }
                 | Self::Taken { .. }
                 | Self::Conflict { .. }
                 | Self::TooMany { .. }
                 | Self::Invalid { .. }
-        )
+        ))
     }
 
     pub(super) fn conflict(what: impl Into<String>) -> Self {

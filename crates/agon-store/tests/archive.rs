@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::Entrant;
 use agon_store::{
@@ -225,7 +226,10 @@ fn truncated_or_changed_archive_is_rejected_and_leaves_no_file() {
         let rejected = async |bytes: &[u8]| {
             fs::write(path("bad"), bytes).unwrap();
             let error = archive::import_to_file(&path("bad"), &path("bad.ledger")).await.unwrap_err();
-            assert!(matches!(error, StoreError::InvalidArchive { .. }) && error.is_usage_error(), "{error}");
+            assert!(
+                matches!(error, StoreError::InvalidArchive { .. }) && error.kind() == ErrorKind::Usage,
+                "{error}"
+            );
             let left: Vec<_> =
                 fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
             assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("bad.")), "{left:?}");

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_store::{
     FinishedMatch, Ledger as _, MatchFilter, NewRuling, PostgresLedger, RulingKind, RulingLift, StoreError,
@@ -137,7 +138,7 @@ fn unreachable_server_is_reported_after_the_timeout() {
         assert!(
             text.contains("the database server does not respond (retried for ")
                 && text.contains("\nhint: ")
-                && !error.is_usage_error(),
+                && error.kind() != ErrorKind::Usage,
             "{text}"
         );
         // Opening a ledger fails at once.
@@ -293,7 +294,8 @@ fn newer_ledger_is_rejected_and_a_broken_one_is_reported() {
         {
             let error = error.unwrap_err();
             assert!(
-                matches!(error, StoreError::NewerVersion { found: 99, .. }) && error.is_usage_error(),
+                matches!(error, StoreError::NewerVersion { found: 99, .. })
+                    && error.kind() == ErrorKind::Usage,
                 "{error}"
             );
         }
@@ -341,7 +343,9 @@ fn reader_needs_no_permission_to_write_or_to_read_the_seed() {
         ] {
             let text = error.to_string();
             assert!(
-                text.contains(&reader) && text.contains("lacks a permission") && error.is_usage_error(),
+                text.contains(&reader)
+                    && text.contains("lacks a permission")
+                    && error.kind() == ErrorKind::Usage,
                 "{text}"
             );
         }
@@ -398,7 +402,7 @@ fn wrong_passwords_databases_and_ports_have_different_errors() {
             let error = PostgresLedger::open(&url, "cup").await.unwrap_err();
             let text = error.to_string();
             assert!(text.contains(expected) && text.contains("\nhint: ") && !text.contains("hush"), "{text}");
-            assert_eq!(error.is_usage_error(), is_usage_error, "{text}");
+            assert_eq!(error.kind() == ErrorKind::Usage, is_usage_error, "{text}");
         }
     });
 }
@@ -443,7 +447,10 @@ fn tls_is_used_if_available_and_a_wrong_certificate_is_rejected() {
         for wrong in [with(&url, "verify-full"), format!("{here}?sslmode=verify-full")] {
             let error = PostgresLedger::open(&wrong, "cup").await.unwrap_err();
             let text = error.to_string();
-            assert!(text.contains("TLS failed (sslmode=verify-full)") && error.is_usage_error(), "{text}");
+            assert!(
+                text.contains("TLS failed (sslmode=verify-full)") && error.kind() == ErrorKind::Usage,
+                "{text}"
+            );
         }
     });
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agon_core::ErrorKind;
 use agon_site_db::{
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, Role, SecretString, SignUpGrant, SiteDb,
     SiteDbError, token_hash,
@@ -24,7 +25,7 @@ async fn open_raw(path: &Path) -> SqliteConnection {
 /// The error of opening, without its hint.
 async fn open_error(path: &Path) -> String {
     let error = SiteDb::open(path).await.unwrap_err();
-    assert!(!error.is_usage_error());
+    assert!(error.kind() != ErrorKind::Usage);
     let text = error.to_string();
     let (what, hint) = text.split_once("\nhint: ").unwrap();
     assert!(!hint.is_empty() && !text.contains("ledger"), "{text}");
