@@ -12,7 +12,7 @@ use agon_grid::{CoordinatorOptions, NatsConnection};
 use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
 use agon_test_servers::Nats;
-use scripted::ground::{Ground, MATCHES, pause, some};
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{Hand, lies, link, options};
 
 /// Puts a job into the queue that is nobody's.

@@ -15,7 +15,7 @@ use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
 use agon_test_servers::Nats;
 use async_nats::jetstream::AckKind;
-use scripted::ground::{Ground, MATCHES, pause, some};
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{
     Cup, Hand, LEAGUE, Led, WORDS, called, hello, lies, link, options, runtime, say_hello, tables,
 };

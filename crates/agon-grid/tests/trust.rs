@@ -1,8 +1,8 @@
 //! Workers that come to different ends: which of them counts, and what people are told.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod harness;
 mod scripted;
-mod stage;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex};
@@ -19,11 +19,11 @@ use agon_grid::{CoordinatorOptions, DisputedMatch};
 use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{FinishedMatch, Ledger as _};
-use scripted::ground::{Ground, MATCHES, pause, some};
+use harness::Hired;
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{hello, lies, link, options, say_hello};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use stage::Hired;
 
 /// Everything is looked at.
 fn all() -> CoordinatorOptions {

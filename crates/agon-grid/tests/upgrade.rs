@@ -1,8 +1,8 @@
 //! One machine after the other gets a new Agon, and the league goes on.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod harness;
 mod scripted;
-mod stage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSeed, SqliteLedger, Timestamp};
 use agon_test_servers::Nats;
 use agon_test_servers::wait_until as until;
+use harness::{Hired, older};
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
-use stage::{Hired, older};
 
 /// The version that everything begins with.
 const OLD: &str = "0.0.1";

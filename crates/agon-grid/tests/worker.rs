@@ -1,7 +1,7 @@
 //! A worker against a real nats-server and a coordinator that does what the test says.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-mod stage;
+mod harness;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -21,7 +21,7 @@ use agon_runner::match_progress::ResolvedPart;
 use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
 use agon_test_servers::wait_until as until;
-use stage::{CUP, Script, Stage, house_brief, job, older};
+use harness::{CUP, Script, Stage, house_brief, job, older};
 
 /// Plays as it should, after whatever the test wants, and counts.
 struct Odd<F>(F, AtomicU32);

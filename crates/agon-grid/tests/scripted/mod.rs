@@ -7,7 +7,7 @@
     reason = "for tests; not every test uses everything"
 )]
 
-pub mod ground;
+pub mod fixture;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -5,20 +5,20 @@
 //! with `AGON_CHAOS_KEEP` what everybody said stays in `target/tmp`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "a test that tells what it does")]
 
+mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
 mod cups;
 mod liar;
 mod proof;
-mod theatre;
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use agon_core::random::FastRng;
+use cluster::{Theatre, WORKERS};
 use cups::{CUPS, Cup};
-use theatre::{Theatre, WORKERS};
 
 /// What can happen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

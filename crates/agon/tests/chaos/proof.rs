@@ -12,9 +12,9 @@ use agon_league::{Entrant, MatchKey};
 use agon_store::{BannedWorker, Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
+use crate::cluster::{Recovered, Theatre, script};
 use crate::common;
 use crate::cups::{self, CUPS, Cup};
-use crate::theatre::{Recovered, Theatre, script};
 
 /// What a competition came to.
 pub struct Came {

@@ -5,14 +5,14 @@
 //! `cargo test -p agon --test hostile NAME` runs one of them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
-mod arena;
+mod harness;
 mod judge;
 mod manifest;
 mod pages;
 
 use std::path::PathBuf;
 
-use arena::{Arena, Who, collection};
+use harness::{Arena, Who, collection};
 
 /// What a hostile bot is played in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
