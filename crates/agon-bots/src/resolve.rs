@@ -6,8 +6,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::source_check::{check_source, only_bot};
-use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
 use agon_core::{Assets, ErrorKind, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
@@ -18,6 +16,8 @@ use agon_host::Program;
 use crate::MessageSink;
 use crate::error::Failure;
 use crate::manifest::Manifest;
+use crate::source::source_check::{check_source, only_bot};
+use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
 
 /// Whether programs run behind the sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

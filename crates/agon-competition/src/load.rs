@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_bots::error::Failure;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_core::{Assets, ErrorKind, GameInfo, Settings};
 use agon_engine::AnyGame;
@@ -13,7 +14,6 @@ use agon_store::{ConfigVersion, Ledger, NewLedger, PhaseState, SecretSeed, Sqlit
 use serde_json::Value as Json;
 
 use crate::file::{self, CompetitionFile};
-use agon_bots::error::Failure;
 
 /// Where a competition is.
 #[derive(Clone, Debug)]

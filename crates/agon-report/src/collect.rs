@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{FaultLine, FaultList, Participant, PhaseReport, Report, ThinkTimes, Version};
-use crate::text_format;
+use agon_bots::error::Failure;
+use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
 use agon_league::config::CompetitionConfig;
 use agon_league::format::{PhaseHistory, stage_names};
@@ -13,9 +13,9 @@ use agon_runner::phase_results;
 use agon_store::{FaultFilter, Ledger, PhaseStatus, StoredFault, Timestamp};
 use futures_util::StreamExt as _;
 
+use crate::data::{FaultLine, FaultList, Participant, PhaseReport, Report, ThinkTimes, Version};
 use crate::select_games::{self, GameSelection};
-use agon_bots::error::Failure;
-use agon_competition::LoadedCompetition;
+use crate::text_format;
 
 /// So many faults of a phase are listed.
 const FAULTS_OF_PHASE: u64 = 200;

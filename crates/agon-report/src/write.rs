@@ -2,13 +2,6 @@
 
 use std::path::Path;
 
-use crate::collect;
-use crate::data::{GameLine, PhaseReport};
-use crate::folder::ReportWriter;
-use crate::html::Viewer;
-use crate::pages::{self, AdjacentGames};
-use crate::select_games::GameSelection;
-use crate::{Report, STYLE, STYLE_FILE};
 use agon_bots::error::Failure;
 use agon_competition::LoadedCompetition;
 use agon_core::ErrorKind;
@@ -16,6 +9,14 @@ use agon_core::record::read;
 use agon_engine::film::json::{FilmExtras, to_json};
 use agon_league::Entrant;
 use agon_store::Ledger;
+
+use crate::collect;
+use crate::data::{GameLine, PhaseReport};
+use crate::folder::ReportWriter;
+use crate::html::Viewer;
+use crate::pages::{self, AdjacentGames};
+use crate::select_games::GameSelection;
+use crate::{Report, STYLE, STYLE_FILE};
 
 /// What was written.
 pub struct WrittenReport {

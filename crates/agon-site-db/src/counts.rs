@@ -1,7 +1,8 @@
 //! Counts of rows.
 
-use super::{AccountId, Result, SiteDb};
 use agon_store::Timestamp;
+
+use super::{AccountId, Result, SiteDb};
 
 impl SiteDb {
     /// Number of active sessions.

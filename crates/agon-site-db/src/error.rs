@@ -4,10 +4,9 @@
 use std::path::Path;
 
 use agon_core::ErrorKind;
-use thiserror::Error;
-
 use agon_store::StoreError;
 use agon_store::sqlite_file;
+use thiserror::Error;
 
 /// Error of a site database operation.
 #[derive(Debug, Error)]

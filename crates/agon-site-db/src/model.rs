@@ -3,9 +3,8 @@
 use std::fmt;
 
 use agon_core::record::Digest;
-use sha2::{Digest as _, Sha256};
-
 use agon_store::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 /// Defines row ids as distinct types.
 macro_rules! id {

@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_store::StoreError;
+use agon_store::sqlite_file::{self as files, Writer};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tokio::sync::Mutex;
 
 use super::{Inner, Result, SiteDb, SiteDbError, error};
-use agon_store::StoreError;
-use agon_store::sqlite_file::{self as files, Writer};
 
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");

@@ -6,8 +6,6 @@ mod trial;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::source::Finding;
-use crate::source::source_check::{self, SourceReport};
 use agon_core::record::Recorder;
 use agon_core::{Assets, ErrorKind, Seat, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
@@ -20,6 +18,8 @@ use serde_json::{Value as Json, json};
 
 use crate::error::Failure;
 use crate::resolve::{BotRequest, ResolveError, SandboxMode, install_game_files, resolve_bot};
+use crate::source::Finding;
+use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
 use result::count;
 use trial::{Faults, PrintLog};

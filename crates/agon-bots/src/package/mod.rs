@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::source::{content_hash, players_yml};
 use agon_core::ErrorKind;
 use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -30,6 +29,7 @@ use crate::manifest::Manifest;
 use crate::resolve::{
     BotKind, BotRequest, ExtraFile, ResolveError, SandboxMode, kind_of, named_files, resolve_bot,
 };
+use crate::source::{content_hash, players_yml};
 use collect::{Entry, FileSet};
 
 pub use tarball::unpack;
