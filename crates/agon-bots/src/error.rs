@@ -1,22 +1,15 @@
-//! Errors as people see them: what, where, what now; and the right exit code.
+//! Errors as users see them: class, problem, place, hint.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-use agon_core::SettingsError;
 use agon_core::record::RecordError;
+use agon_core::{ErrorKind, SettingsError};
 use agon_engine::any_game::PlayError;
 use agon_engine::{ReplayError, SeriesError};
 use agon_games::UnknownGame;
 use agon_host::BotRejection;
-
-/// Exit code: the answer is no.
-pub const NO: u8 = 1;
-/// Exit code: wrong use.
-pub const WRONG_USE: u8 = 2;
-/// Exit code: something broke.
-pub const BROKE: u8 = 3;
 
 /// How many lines of a bot's own words are shown when it is refused.
 const TRACE_SHOWN: usize = 12;
@@ -24,8 +17,8 @@ const TRACE_SHOWN: usize = 12;
 /// Why a command did not do what was asked.
 #[derive(Debug)]
 pub struct Failure {
-    /// One of [`NO`], [`WRONG_USE`], [`BROKE`].
-    pub code: u8,
+    /// Class of the error.
+    pub kind: ErrorKind,
     /// What and where; further lines may be hints.
     pub message: String,
 }
@@ -33,7 +26,7 @@ pub struct Failure {
 impl Failure {
     /// The user can mend it.
     pub fn wrong_use(what: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self { code: WRONG_USE, message: format!("{what}\nhint: {hint}") }
+        Self { kind: ErrorKind::Usage, message: format!("{what}\nhint: {hint}") }
     }
 
     /// A bot that is not accepted: which, where, what, and its own words.
@@ -58,31 +51,34 @@ impl Failure {
         if !refusal.hint.is_empty() {
             message += &format!("\nhint: {}", refusal.hint);
         }
-        Self { code: WRONG_USE, message }
+        Self { kind: ErrorKind::Usage, message }
     }
 
     /// The machine said no.
     pub fn io(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
-        Self { code: BROKE, message: format!("cannot {doing} {}: {error}\nhint: {hint}", path.display()) }
+        Self {
+            kind: ErrorKind::Internal,
+            message: format!("cannot {doing} {}: {error}\nhint: {hint}", path.display()),
+        }
     }
 }
 
 impl From<UnknownGame> for Failure {
     fn from(error: UnknownGame) -> Self {
-        Self { code: WRONG_USE, message: error.to_string() }
+        Self { kind: ErrorKind::Usage, message: error.to_string() }
     }
 }
 
 impl From<SettingsError> for Failure {
     fn from(error: SettingsError) -> Self {
-        Self { code: WRONG_USE, message: error.to_string() }
+        Self { kind: ErrorKind::Usage, message: error.to_string() }
     }
 }
 
 impl From<PlayError> for Failure {
     fn from(error: PlayError) -> Self {
-        let code = if matches!(error, PlayError::Io(_)) { BROKE } else { WRONG_USE };
-        Self { code, message: error.to_string() }
+        let kind = if matches!(error, PlayError::Io(_)) { ErrorKind::Internal } else { ErrorKind::Usage };
+        Self { kind, message: error.to_string() }
     }
 }
 
@@ -97,7 +93,10 @@ impl From<SeriesError<Self>> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self { code: BROKE, message: format!("{error}\nhint: is the output still there to be written to?") }
+        Self {
+            kind: ErrorKind::Internal,
+            message: format!("{error}\nhint: is the output still there to be written to?"),
+        }
     }
 }
 
@@ -109,13 +108,21 @@ impl Failure {
             RecordError::NotARecord => "records are written by `agon play ... --record FILE`",
             _ => "take a fresh copy of the file; a record that was changed proves nothing",
         };
-        let code = if matches!(error, RecordError::FutureVersion { .. }) { WRONG_USE } else { BROKE };
-        Self { code, message: format!("{}: {error}\nhint: {hint}", path.display()) }
+        let kind = if matches!(error, RecordError::FutureVersion { .. }) {
+            ErrorKind::Usage
+        } else {
+            ErrorKind::Internal
+        };
+        Self { kind, message: format!("{}: {error}\nhint: {hint}", path.display()) }
     }
 
     /// A record whose game does not follow from the rules.
     pub fn replay(path: &Path, game: usize, error: &ReplayError) -> Self {
-        let code = if matches!(error, ReplayError::OtherRules { .. }) { WRONG_USE } else { NO };
+        let kind = if matches!(error, ReplayError::OtherRules { .. }) {
+            ErrorKind::Usage
+        } else {
+            ErrorKind::Rejected
+        };
         let hint = match error {
             ReplayError::OtherRules { .. } => "replay it with the version of Agon that played it",
             ReplayError::Settings(_) => {
@@ -125,28 +132,18 @@ impl Failure {
         };
         let text = error.to_string();
         let what = text.split("\nhint: ").next().unwrap_or_default();
-        Self { code, message: format!("{}: game {game}: {what}\nhint: {hint}", path.display()) }
+        Self { kind, message: format!("{}: game {game}: {what}\nhint: {hint}", path.display()) }
     }
 }
 
 impl From<agon_store::StoreError> for Failure {
     fn from(error: agon_store::StoreError) -> Self {
-        let code = if error.is_usage_error() { WRONG_USE } else { BROKE };
-        Self { code, message: error.to_string() }
+        Self { kind: error.kind(), message: error.to_string() }
     }
 }
 
 impl From<agon_runner::RunError> for Failure {
     fn from(error: agon_runner::RunError) -> Self {
-        use agon_runner::RunError as E;
-        match error {
-            E::Store(error) => error.into(),
-            E::Play(error) => error.into(),
-            E::Settings(error) => error.into(),
-            E::Format { .. } | E::BotChanged { .. } | E::CannotVoid { .. } => {
-                Self { code: WRONG_USE, message: error.to_string() }
-            }
-            other => Self { code: BROKE, message: other.to_string() },
-        }
+        Self { kind: error.kind(), message: error.to_string() }
     }
 }

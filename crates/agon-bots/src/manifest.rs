@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use agon_core::ErrorKind;
 use agon_core::assets::content_hash;
 use agon_core::settings::closest_name;
 use agon_host::{Program, ProgramError};
@@ -19,7 +20,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::MessageSink;
-use crate::error::{Failure, WRONG_USE};
+use crate::error::Failure;
 
 /// Its name in a bot's folder.
 pub const FILE: &str = "agon.toml";
@@ -283,7 +284,7 @@ impl Fields {
         }
         troubles.sort();
         let lines = troubles.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
-        Err(Failure { code: WRONG_USE, message: lines.collect::<Vec<_>>().join("\n") })
+        Err(Failure { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
     }
 
     /// One line of the file; or what is wrong with it, and what to do.

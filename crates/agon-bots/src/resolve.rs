@@ -6,9 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::source_check::{check_source, only_bot};
-use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
-use agon_core::{Assets, Settings};
+use agon_core::{Assets, ErrorKind, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
 use agon_games::word_racer::WordList;
@@ -18,6 +16,8 @@ use agon_host::Program;
 use crate::MessageSink;
 use crate::error::Failure;
 use crate::manifest::Manifest;
+use crate::source::source_check::{check_source, only_bot};
+use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
 
 /// Whether programs run behind the sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -455,7 +455,7 @@ fn stem(path: &Path) -> String {
 /// A machine that cannot guard a bot is found out before any game, not at the bot's start.
 fn require_layers() -> Result<(), Failure> {
     use agon_host::sandbox::{REQUIRED, probe};
-    let broke = |message: String| Failure { code: crate::error::BROKE, message };
+    let broke = |message: String| Failure { kind: ErrorKind::Internal, message };
     let hint = "`agon doctor` says how to get it; --sandbox off runs programs you trust without it";
     let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
     match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::{Failure, WRONG_USE};
+use agon_bots::error::Failure;
 use agon_bots::source::players_yml;
+use agon_core::ErrorKind;
 use agon_league::CompetitionConfig;
 use agon_league::config::ConfigError;
 
@@ -83,5 +84,5 @@ pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
         all if all > SHOWN => told.push(format!("{file}: {all} mistakes; these are the first {SHOWN}")),
         all => told.push(format!("{file}: {all} mistakes")),
     }
-    Failure { code: WRONG_USE, message: told.join("\n") }
+    Failure { kind: ErrorKind::Usage, message: told.join("\n") }
 }

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use agon_bots::error::{BROKE, Failure};
+use agon_bots::error::Failure;
+use agon_core::ErrorKind;
 use agon_core::record::read;
 use agon_league::MatchKey;
 use agon_store::{Ledger, MatchFilter};
@@ -52,5 +53,8 @@ pub fn create(path: &Path) -> Result<File, Failure> {
 /// A record in the ledger that cannot be read.
 pub fn broke(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
     let hint = "the ledger is not what was written; go on from a backup";
-    Failure { code: BROKE, message: format!("the record of match {key}: {error}\nhint: {hint}") }
+    Failure {
+        kind: ErrorKind::Internal,
+        message: format!("the record of match {key}: {error}\nhint: {hint}"),
+    }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_bots::error::Failure;
 use agon_core::settings::{SettingKind, SettingValue};
-use agon_core::{Assets, GameInfo, Settings};
+use agon_core::{Assets, ErrorKind, GameInfo, Settings};
 use agon_engine::AnyGame;
 use agon_league::config::{
     CompetitionConfig, CompetitionProgress, ConfigChange, SeedSource, compare_configs,
@@ -13,7 +14,6 @@ use agon_store::{ConfigVersion, Ledger, NewLedger, PhaseState, SecretSeed, Sqlit
 use serde_json::Value as Json;
 
 use crate::file::{self, CompetitionFile};
-use agon_bots::error::{Failure, WRONG_USE};
 
 /// Where a competition is.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ impl LoadedCompetition {
         } else {
             "change it back, or begin anew with --fresh (the old ledger is kept)"
         };
-        Err(Failure { code: WRONG_USE, message: format!("{message}\nhint: {hint}") })
+        Err(Failure { kind: ErrorKind::Usage, message: format!("{message}\nhint: {hint}") })
     }
 }
 

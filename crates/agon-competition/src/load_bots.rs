@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use agon_bots::error::{Failure, WRONG_USE};
+use agon_bots::error::Failure;
 use agon_bots::resolve::{BotRequest, ExtraFile, SandboxMode, install_game_files, resolve_bot, try_load};
 use agon_bots::source::git::Repository;
 use agon_bots::source::source_check::check_source;
 use agon_bots::{MessageSink, isolation};
+use agon_core::ErrorKind;
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -90,11 +91,11 @@ fn accept(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Failure> {
     let survey = check_source(&program.program).map_err(|refusal| failed(&refusal))?;
     let bad: Vec<String> =
         survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
-    if bad.is_empty() { Ok(()) } else { Err(Failure { code: WRONG_USE, message: bad.join("\n") }) }
+    if bad.is_empty() { Ok(()) } else { Err(Failure { kind: ErrorKind::Usage, message: bad.join("\n") }) }
 }
 
 fn of_entrant(name: &str, failure: &Failure) -> Failure {
-    Failure { code: failure.code, message: format!("entrant {name}: {}", failure.message) }
+    Failure { kind: failure.kind, message: format!("entrant {name}: {}", failure.message) }
 }
 
 fn sandbox(competition: &CompetitionConfig) -> SandboxMode {

@@ -10,6 +10,7 @@ pub mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod document;
+pub mod error_kind;
 pub mod fault;
 pub mod frame;
 pub mod game;
@@ -24,6 +25,7 @@ pub mod settings;
 
 pub use assets::Assets;
 pub use clock::{BankEmptyAction, Clock, ClockRule, ClockVerdict};
+pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
 pub use info::{

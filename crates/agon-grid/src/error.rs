@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use agon_core::ErrorKind;
+
 /// Errors of the grid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -119,9 +121,9 @@ pub enum GridError {
 }
 
 impl GridError {
-    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
-    pub const fn is_wrong_use(&self) -> bool {
-        matches!(
+    /// Class of the error.
+    pub const fn kind(&self) -> ErrorKind {
+        ErrorKind::usage_if(matches!(
             self,
             Self::Credentials { .. }
                 | Self::Tls { .. }
@@ -129,7 +131,7 @@ impl GridError {
                 | Self::File { .. }
                 | Self::Usage { .. }
                 | Self::Refused { .. }
-        )
+        ))
     }
 }
 
@@ -143,11 +145,7 @@ impl From<GridError> for agon_bots::Failure {
     fn from(error: GridError) -> Self {
         match error {
             GridError::Competition(failure) => failure,
-            other => {
-                let code =
-                    if other.is_wrong_use() { agon_bots::error::WRONG_USE } else { agon_bots::error::BROKE };
-                Self { code, message: other.to_string() }
-            }
+            other => Self { kind: other.kind(), message: other.to_string() },
         }
     }
 }

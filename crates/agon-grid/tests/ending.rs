@@ -9,10 +9,10 @@ use std::time::Duration;
 use agon_grid::messages::{Job, encode};
 use agon_grid::subjects;
 use agon_grid::{CoordinatorOptions, NatsConnection};
-use agon_rig::Nats;
 use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
-use scripted::ground::{Ground, MATCHES, pause, some};
+use agon_test_servers::Nats;
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{Hand, lies, link, options};
 
 /// Puts a job into the queue that is nobody's.
@@ -23,7 +23,7 @@ async fn put(link: &NatsConnection, cup: &str, job: &Job) {
 
 #[test]
 fn what_nobody_takes_does_not_hide_what_is_lost() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -52,7 +52,7 @@ fn what_nobody_takes_does_not_hide_what_is_lost() {
 
 #[test]
 fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let checked = || CoordinatorOptions { cross_check_share: 1.0, ..options() };
@@ -95,7 +95,7 @@ fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
 /// nats-server, killed when its queue is empty, may remember how far a consumer was and count the stream from 1 again.
 #[test]
 fn a_queue_that_fell_behind_its_consumer_is_made_anew() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let mut ground = Ground::new(options());
@@ -132,7 +132,7 @@ fn a_queue_that_fell_behind_its_consumer_is_made_anew() {
 
 #[test]
 fn what_a_report_leaves_out_is_handed_out_again() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (ground, left_out) = (Ground::new(options()), AtomicUsize::new(0));

@@ -11,11 +11,11 @@ use agon_grid::messages::{JobErrorKind, JoinResponse, MAX_CHUNK_BYTES, ReportAck
 use agon_grid::subjects::WORK_STREAM;
 use agon_grid::{CoordinatorOptions, NatsConnection};
 use agon_league::FixedPoint;
-use agon_rig::Nats;
 use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
+use agon_test_servers::Nats;
 use async_nats::jetstream::AckKind;
-use scripted::ground::{Ground, MATCHES, pause, some};
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{
     Cup, Hand, LEAGUE, Led, WORDS, called, hello, lies, link, options, runtime, say_hello, tables,
 };
@@ -31,14 +31,17 @@ async fn held(link: &NatsConnection, cup: &str) -> u64 {
 async fn until_held(link: &NatsConnection, cup: &str, wanted: u64) {
     let begun = Instant::now();
     while held(link, cup).await != wanted {
-        assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "there are never {wanted} jobs in the queue");
+        assert!(
+            begun.elapsed() < agon_test_servers::WAIT_TIMEOUT,
+            "there are never {wanted} jobs in the queue"
+        );
         pause(20).await;
     }
 }
 
 #[test]
 fn rounds_and_phases_end_in_the_tables_of_one_machine() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
@@ -55,7 +58,7 @@ fn rounds_and_phases_end_in_the_tables_of_one_machine() {
 
 #[test]
 fn a_round_robin_ends_in_the_table_of_one_machine() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -68,7 +71,7 @@ fn a_round_robin_ends_in_the_table_of_one_machine() {
 
 #[test]
 fn everybody_is_called_and_a_report_may_come_in_pieces() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -93,7 +96,7 @@ fn everybody_is_called_and_a_report_may_come_in_pieces() {
 
 #[test]
 fn a_receipt_means_that_it_is_in_the_ledger() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -116,7 +119,7 @@ fn a_receipt_means_that_it_is_in_the_ledger() {
 
 #[test]
 fn the_same_match_twice_is_kept_once() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -145,7 +148,7 @@ fn the_same_match_twice_is_kept_once() {
 
 #[test]
 fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -189,7 +192,7 @@ fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
 
 #[test]
 fn a_job_whose_worker_is_gone_is_given_to_another() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -206,7 +209,7 @@ fn a_job_whose_worker_is_gone_is_given_to_another() {
 
 #[test]
 fn a_job_that_is_in_nobodys_hands_is_published_again() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -224,7 +227,7 @@ fn a_job_that_is_in_nobodys_hands_is_published_again() {
 
 #[test]
 fn a_server_that_lost_its_storage_costs_nothing() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let mut ground = Ground::new(options());
@@ -267,7 +270,7 @@ async fn fails_at(hand: &Hand, bad: u64) {
 
 #[test]
 fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { max_deliveries: 2, ..options() });
@@ -291,7 +294,7 @@ fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
 
 #[test]
 fn what_fails_on_one_machine_only_is_played_on_another() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { max_deliveries: 2, ..options() });
@@ -310,7 +313,7 @@ fn what_fails_on_one_machine_only_is_played_on_another() {
 
 #[test]
 fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
@@ -333,7 +336,7 @@ fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
 
 #[test]
 fn lies_from_before_a_restart_are_found_after_it() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { cross_check_share: 0.0, ..options() });
@@ -360,7 +363,7 @@ fn lies_from_before_a_restart_are_found_after_it() {
 
 #[test]
 fn a_result_that_is_not_its_records_bars_at_once() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -390,7 +393,7 @@ type Change = fn(&mut Vec<MatchReport>);
 
 #[test]
 fn a_match_that_nobody_asked_for_is_not_believed() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let changes: [(&str, Change); 3] = [
@@ -417,7 +420,7 @@ fn a_match_that_nobody_asked_for_is_not_believed() {
 
 #[test]
 fn checks_that_nobody_can_do_are_given_up_and_counted() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
@@ -429,7 +432,7 @@ fn checks_that_nobody_can_do_are_given_up_and_counted() {
 
 #[test]
 fn who_does_not_fit_is_told_why() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -462,7 +465,7 @@ fn who_does_not_fit_is_told_why() {
 
 #[test]
 fn who_lacks_layers_of_the_sandbox_is_told_which() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime) = (Nats::start(), runtime());
@@ -487,7 +490,7 @@ fn who_lacks_layers_of_the_sandbox_is_told_which() {
 
 #[test]
 fn the_queue_holds_no_more_than_some_seconds_of_work() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime) = (Nats::start(), runtime());
@@ -526,7 +529,7 @@ fn the_queue_holds_no_more_than_some_seconds_of_work() {
 
 #[test]
 fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -550,7 +553,7 @@ fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
 
 #[test]
 fn jobs_for_others_do_not_become_poison() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, max_deliveries: 1, ..options() });

@@ -3,7 +3,7 @@
 
 use agon_grid::blobs::{Blobs, hash};
 use agon_grid::{NatsConnection, NatsOptions};
-use agon_rig::Nats;
+use agon_test_servers::Nats;
 
 fn run<T>(doing: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
@@ -20,7 +20,7 @@ fn to(url: String) -> NatsOptions {
 
 #[test]
 fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let mut nats = Nats::start();
@@ -41,7 +41,7 @@ fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
 
 #[test]
 fn nobody_there_is_said_in_clear_words() {
-    let url = format!("nats://user:pass@127.0.0.1:{}", agon_rig::free_port());
+    let url = format!("nats://user:pass@127.0.0.1:{}", agon_test_servers::free_port());
     let error = run(NatsConnection::connect(&to(url))).unwrap_err().to_string();
     assert!(error.contains("no NATS server answers at nats://127.0.0.1:"), "{error}");
     assert!(!error.contains("pass") && error.contains("hint: "), "{error}");

@@ -16,9 +16,9 @@ use agon_grid::messages::{self, CommandReply, Heartbeat, LiveChunk, LiveMessage,
 use agon_grid::worker::live::{LiveStreams, live_game_infos};
 use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_league::{Entrant, MatchKey, MatchResult};
-use agon_rig::Nats;
 use agon_runner::live::{LivePacing, LiveReporter, LiveSlot, SubscribeError};
 use agon_runner::{LiveGames, LiveSubscriber, LiveUpdate};
+use agon_test_servers::Nats;
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use serde_json::Value as Json;
@@ -36,7 +36,7 @@ const QUICK: LivePacing = LivePacing {
     hold_ticks: 1,
 };
 const CUP: &str = "cup-1";
-const LONG: Duration = agon_rig::WAIT_TIMEOUT;
+const LONG: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 fn key(number: u64) -> MatchKey {
     MatchKey { phase: 0, stage: 0, number }
@@ -241,7 +241,7 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 
 #[test]
 fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let world = World::new();
@@ -306,7 +306,7 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
 
 #[test]
 fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let world = World::new();
@@ -376,7 +376,7 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
 
 #[test]
 fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let world = World::new();

@@ -20,12 +20,12 @@ use agon_engine::any_game::PlayError;
 use agon_grid::worker::{MatchBackend, RealBackend, Worker, WorkerOptions};
 use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
 use agon_league::{Entrant, FixedPoint, MatchKey};
-use agon_rig::Nats;
 use agon_runner::{
     ActiveMatches, Executor, LoadedEntrant, LocalExecutor, MatchRunner, RunEvent, RunListener, RunOutcome,
     StopFlag, phase_results,
 };
 use agon_store::{FinishedMatch, Ledger, MatchFilter};
+use agon_test_servers::Nats;
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -35,7 +35,7 @@ const CUPS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
 
 fn main() {
     agon_host::sandbox::run_launcher_if_requested();
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
@@ -66,7 +66,7 @@ fn main() {
         worker.leave();
     }
     if !arrays {
-        agon_rig::cannot_run(agon_rig::Lacks::Setup, "no Python with NumPy in .venv");
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no Python with NumPy in .venv");
     }
 }
 
@@ -172,7 +172,7 @@ impl MatchBackend for Odd {
         let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
-            agon_rig::wait_until("it is let go", || self.is_let_go.load(SeqCst));
+            agon_test_servers::wait_until("it is let go", || self.is_let_go.load(SeqCst));
         }
         if number == self.lies {
             played.result.games[0].seats[0].score = FixedPoint::from_f64(99.0);
@@ -205,7 +205,7 @@ fn run_until_held(dora: &Odd, sitting: &LoadedCompetition, ledger: &dyn Ledger, 
         RunContext { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            agon_rig::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
+            agon_test_servers::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
             stop.request();
         });
         run_competition(sitting, ledger, means, &mut Quiet, &mut |_| {})
@@ -246,7 +246,7 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
     hands.is_let_go.store(true, SeqCst);
     let eve = thread::scope(|scope| {
         let eve = scope.spawn(|| {
-            agon_rig::wait_until("dora is barred", || fleet.stats().banned == 1);
+            agon_test_servers::wait_until("dora is barred", || fleet.stats().banned == 1);
             Hired::start(&nats, "eve", place.path())
         });
         carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "taken back");

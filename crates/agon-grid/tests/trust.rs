@@ -1,8 +1,8 @@
 //! Workers that come to different ends: which of them counts, and what people are told.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod harness;
 mod scripted;
-mod stage;
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex};
@@ -19,11 +19,11 @@ use agon_grid::{CoordinatorOptions, DisputedMatch};
 use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{FinishedMatch, Ledger as _};
-use scripted::ground::{Ground, MATCHES, pause, some};
+use harness::Hired;
+use scripted::fixture::{Ground, MATCHES, pause, some};
 use scripted::{hello, lies, link, options, say_hello};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use stage::Hired;
 
 /// Everything is looked at.
 fn all() -> CoordinatorOptions {
@@ -33,14 +33,14 @@ fn all() -> CoordinatorOptions {
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "waited in vain: {what}");
+        assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "waited in vain: {what}");
         pause(10).await;
     }
 }
 
 #[test]
 fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     // The lease is long: what the liar holds stays with it, however slow the machine is.
@@ -74,7 +74,7 @@ fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
 
 #[test]
 fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(all());
@@ -128,7 +128,7 @@ fn forge(one: &mut MatchReport) {
 
 #[test]
 fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(all());
@@ -154,7 +154,7 @@ fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
 
 #[test]
 fn two_that_are_found_out_at_once_are_both_barred() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -183,12 +183,12 @@ fn two_that_are_found_out_at_once_are_both_barred() {
 
 #[test]
 fn a_server_that_is_away_for_long_is_told_of_once() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let mut ground =
         Ground::new(CoordinatorOptions { disconnect_notice_after: Duration::from_millis(1500), ..options() });
-    let mut nats = std::mem::replace(&mut ground.nats, agon_rig::Nats::start());
+    let mut nats = std::mem::replace(&mut ground.nats, agon_test_servers::Nats::start());
     let said = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&said);
     ground.fleet.set_message_sink(move |words| hears.lock().unwrap().push(words.to_owned()));
@@ -202,7 +202,7 @@ fn a_server_that_is_away_for_long_is_told_of_once() {
 
 #[test]
 fn clocks_follow_the_speed_that_a_worker_says_it_has() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let scale_of = |ground: &Ground, name: &str, speed: f64| {
@@ -250,7 +250,7 @@ impl MatchBackend for Together {
 
 #[test]
 fn scaled_clocks_are_in_the_records_and_change_no_result() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let ground = Ground::new(CoordinatorOptions { scale_clocks: true, ..all() });
@@ -271,7 +271,7 @@ fn scaled_clocks_are_in_the_records_and_change_no_result() {
     };
     let workers = [worker("slow", 0.25), worker("fast", 1.0)];
     // Both are there before the first match, so that neither has it all to itself.
-    agon_rig::wait_until("both take part", || workers.iter().all(|one| one.has_said(": joined")));
+    agon_test_servers::wait_until("both take part", || workers.iter().all(|one| one.has_said(": joined")));
     let (ended, ..) = ground.led().while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(ended, Ok(RunOutcome::Finished));
     ground.is_right();

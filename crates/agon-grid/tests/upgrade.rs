@@ -1,8 +1,8 @@
 //! One machine after the other gets a new Agon, and the league goes on.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod harness;
 mod scripted;
-mod stage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use agon_grid::WorkerDirectory;
 use agon_grid::worker::{MatchBackend, RealBackend, WorkerCapabilities, WorkerOptions};
 use agon_grid::worker_directory::WorkerStatus;
 use agon_league::{Entrant, MatchKey};
-use agon_rig::Nats;
-use agon_rig::wait_until as until;
 use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSeed, SqliteLedger, Timestamp};
+use agon_test_servers::Nats;
+use agon_test_servers::wait_until as until;
+use harness::{Hired, older};
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
-use stage::{Hired, older};
 
 /// The version that everything begins with.
 const OLD: &str = "0.0.1";
@@ -94,7 +94,7 @@ impl MatchBackend for UntilStopped {
 
 #[test]
 fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));

@@ -1,7 +1,7 @@
 //! A worker against a real nats-server and a coordinator that does what the test says.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-mod stage;
+mod harness;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -17,11 +17,11 @@ use agon_grid::messages::{self, JobErrorKind, JoinResponse, PhaseBot, ReportAck,
 use agon_grid::worker::{MatchBackend, RealBackend, WorkerOptions};
 use agon_grid::worker_directory::WorkerStatus;
 use agon_league::{Entrant, MatchKey};
-use agon_rig::wait_until as until;
 use agon_runner::match_progress::ResolvedPart;
 use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
-use stage::{CUP, Script, Stage, house_brief, job, older};
+use agon_test_servers::wait_until as until;
+use harness::{CUP, Script, Stage, house_brief, job, older};
 
 /// Plays as it should, after whatever the test wants, and counts.
 struct Odd<F>(F, AtomicU32);
@@ -87,7 +87,7 @@ const BOTS: [&str; 2] = ["tactician", "random"];
 
 #[test]
 fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -120,7 +120,7 @@ fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
 
 #[test]
 fn a_report_is_said_until_its_receipt_comes_and_played_once() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let silence = AtomicU32::new(0);
@@ -144,7 +144,7 @@ fn a_report_is_said_until_its_receipt_comes_and_played_once() {
 
 #[test]
 fn the_lease_is_held_while_a_long_game_is_played() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     // Longer than a worker on a busy machine is ever silent.
@@ -176,7 +176,7 @@ fn the_lease_is_held_while_a_long_game_is_played() {
 
 #[test]
 fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -205,7 +205,7 @@ fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
 
 #[test]
 fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -231,7 +231,7 @@ fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
 
 #[test]
 fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -246,7 +246,7 @@ fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
 
 #[test]
 fn who_is_named_in_not_leaves_a_job_to_others() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -268,7 +268,7 @@ fn who_is_named_in_not_leaves_a_job_to_others() {
 
 #[test]
 fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let answer = |report: &messages::JobReport| {
@@ -308,7 +308,7 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
 
 #[test]
 fn an_older_worker_is_refused_politely() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let welcome = |hello: &messages::JoinRequest| {
@@ -332,7 +332,7 @@ fn an_older_worker_is_refused_politely() {
 
 #[test]
 fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let asked = AtomicU32::new(0);
@@ -362,7 +362,7 @@ fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
 
 #[test]
 fn a_drained_worker_finishes_hands_in_and_leaves() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -391,7 +391,7 @@ fn handed_in_of_eight(stage: &Stage) -> usize {
 
 #[test]
 fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -411,7 +411,7 @@ fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
 
 #[test]
 fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     // The worker is told of a lease of 2 s: the sixth match begins after it at the latest.
@@ -430,7 +430,7 @@ fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played(
 
 #[test]
 fn who_has_nothing_to_finish_answers_before_it_leaves() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -446,7 +446,7 @@ fn who_has_nothing_to_finish_answers_before_it_leaves() {
 
 #[test]
 fn a_server_that_was_away_costs_no_result() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     // A short lease: what the server forgot while it was away is given out again soon.
@@ -473,7 +473,7 @@ fn a_server_that_was_away_costs_no_result() {
 
 #[test]
 fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let welcome = |_: &messages::JoinRequest| JoinResponse::Accepted {
@@ -513,7 +513,7 @@ impl MatchBackend for Large {
 
 #[test]
 fn a_large_report_comes_in_pieces() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -528,7 +528,7 @@ fn a_large_report_comes_in_pieces() {
 
 #[test]
 fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());

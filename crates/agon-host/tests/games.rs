@@ -72,7 +72,7 @@ fn example_bots_in_five_languages_give_the_same_answers() {
                 true
             }
             Err(error) => {
-                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("{tool}: {error}"));
+                agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, &format!("{tool}: {error}"));
                 false
             }
         }

@@ -89,7 +89,7 @@ time.sleep(20)
         Ok(stat) => stat.contains(") Z "),
         Err(_) => true,
     };
-    agon_rig::wait_until("the child of the bot is gone", || gone(child));
+    agon_test_servers::wait_until("the child of the bot is gone", || gone(child));
 }
 
 #[test]

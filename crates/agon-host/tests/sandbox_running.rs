@@ -25,7 +25,7 @@ fn program_runs_with_its_streams() {
         BufReader::new(jailed.take_stderr().expect("stderr")).read_line(&mut words).expect("read");
         assert_eq!(words, "words\n");
         assert_eq!(
-            jailed.wait_for(Some(agon_rig::WAIT_TIMEOUT)),
+            jailed.wait_for(Some(agon_test_servers::WAIT_TIMEOUT)),
             Some(BotExit::Exited(7)),
             "{:?}",
             arena.situation
@@ -85,9 +85,9 @@ fn pid_is_the_bots_and_signals_reach_it() {
             stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next())
         };
         jailed.pause().expect("pause");
-        agon_rig::wait_until(&format!("it is stopped, {:?}", arena.situation), || state() == Some('T'));
+        agon_test_servers::wait_until(&format!("it is stopped, {:?}", arena.situation), || state() == Some('T'));
         jailed.resume().expect("resume");
-        agon_rig::wait_until(&format!("it continues, {:?}", arena.situation), || state() != Some('T'));
+        agon_test_servers::wait_until(&format!("it continues, {:?}", arena.situation), || state() != Some('T'));
         assert_eq!(jailed.try_wait(), None);
         assert_eq!(jailed.kill_all(), BotExit::Stopped);
         assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));
@@ -123,7 +123,7 @@ sys.stdin.readline()
             assert!(!processes_naming(arena).is_empty());
             if !drop_only {
                 std::io::Write::write_all(&mut jailed.take_stdin().expect("stdin"), b"end\n").expect("write");
-                assert_eq!(jailed.wait_for(Some(agon_rig::WAIT_TIMEOUT)), Some(BotExit::Exited(0)));
+                assert_eq!(jailed.wait_for(Some(agon_test_servers::WAIT_TIMEOUT)), Some(BotExit::Exited(0)));
                 jailed.kill_all();
             }
             drop(jailed);
@@ -149,7 +149,7 @@ fn bot_ends_when_the_engine_is_killed() {
     assert_eq!(processes_naming(&arena).len(), Situation::all().len());
     engine.kill().expect("kill");
     engine.wait().expect("wait");
-    agon_rig::wait_until("its bots are gone", || processes_naming(&arena).is_empty());
+    agon_test_servers::wait_until("its bots are gone", || processes_naming(&arena).is_empty());
 }
 
 #[test]
@@ -264,7 +264,10 @@ fn cgroup_folders() -> Vec<&'static str> {
 fn cgroup_limits_processes_and_is_removed() {
     let folders = cgroup_folders();
     if !folders.contains(&"/sys/fs/cgroup/pids") {
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, "no cgroup of version 1 for processes, or not root");
+        agon_test_servers::cannot_run(
+            agon_test_servers::Lacks::Machine,
+            "no cgroup of version 1 for processes, or not root",
+        );
         return;
     }
     let groups = || -> Vec<String> {
@@ -298,7 +301,10 @@ fn cgroup_limits_processes_and_is_removed() {
 fn probe_reports_every_layer() {
     for situation in [Situation::Root, Situation::User] {
         if situation.is_root() && !is_root() {
-            agon_rig::cannot_run(agon_rig::Lacks::Machine, "its part as root: this is another user");
+            agon_test_servers::cannot_run(
+                agon_test_servers::Lacks::Machine,
+                "its part as root: this is another user",
+            );
             continue;
         }
         let layers = launcher(situation).probe().expect("probe");

@@ -3,6 +3,7 @@
 //! A [`config::CompetitionConfig`] has phases. The [`format::Format`] of a phase yields stages of fixtures, one stage at a time. The
 //! fixtures of a stage can be played in parallel and in any order. A played fixture is a [`result::MatchResult`].
 
+pub mod bracket;
 pub mod config;
 pub mod format;
 pub mod rating;

@@ -7,8 +7,9 @@ mod common;
 use std::collections::HashMap;
 
 use agon_core::random::FastRng;
+use agon_league::bracket::{self, BracketTie};
 use agon_league::format::{Fixture, Format, MatchVerdict, PhaseHistory, PhaseSchedule, TieRule};
-use agon_league::{Entrant, FixedPoint};
+use agon_league::{Entrant, FixedPoint, MatchKey};
 use common::{PlayedPhase, draw_result, field, play};
 use proptest::prelude::*;
 
@@ -270,4 +271,43 @@ fn tie_plays_every_variant_and_top_takes_the_best() {
             .filter_map(|number| stage.fixture(number))
             .all(|fixture| fixture.seats.iter().all(|entrant| entrant.0 < 12))
     );
+}
+
+/// Results of a phase as the ledger gives them.
+fn results(stages: &[Vec<MatchVerdict>]) -> Vec<(MatchKey, MatchVerdict)> {
+    let key = |stage: usize, number: usize| MatchKey { phase: 0, stage: stage as u32, number: number as u64 };
+    let numbered = |(stage, all): (usize, &Vec<MatchVerdict>)| {
+        all.iter().enumerate().map(|(number, one)| (key(stage, number), one.clone())).collect::<Vec<_>>()
+    };
+    stages.iter().enumerate().flat_map(numbered).collect()
+}
+
+#[test]
+fn bracket_of_an_elimination_agrees_with_its_results_and_places() {
+    let game = agon_games::infos()[0];
+    for n in 2..=20 {
+        for format in [Format::Knockout(RULE), Format::DoubleElimination(RULE)] {
+            let field = field(n);
+            let schedule = format.schedule(&field, 1).unwrap();
+            let schedule = schedule.as_ref();
+            let played = play_random(schedule, n, 30, u64::from(n));
+            let whole = bracket::build(game, schedule, &field, &played.stages, &results(&played.stages));
+            let ties: Vec<&BracketTie> = whole.rounds.iter().flat_map(|round| &round.ties).collect();
+            let mut lost: HashMap<Entrant, u32> = HashMap::new();
+            for tie in &ties {
+                *lost.entry(tie.sides[1 - tie.winner.unwrap()].entrant).or_default() += 1;
+                assert!(tie.sides[0].seed < tie.sides[1].seed, "{tie:?}");
+            }
+            assert_eq!(lost, losses(&played), "{n} entrants");
+            assert_eq!(ties.iter().map(|tie| tie.matches.len() as u64).sum::<u64>(), played.matches());
+            let shared: Vec<Vec<Entrant>> = whole.places.iter().map(|one| one.entrants.clone()).collect();
+            assert_eq!(shared, places(schedule, &played, n));
+
+            // Without the last stage, the ties of that stage are open.
+            let finished = &played.stages[..played.stages.len() - 1];
+            let part = bracket::build(game, schedule, &field, finished, &results(finished));
+            let open = part.rounds.iter().flat_map(|round| &round.ties).filter(|tie| tie.winner.is_none());
+            assert!(open.count() > 0, "{n} entrants");
+        }
+    }
 }

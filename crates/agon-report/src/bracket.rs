@@ -1,56 +1,13 @@
 //! Draws the bracket of an elimination as SVG, and the same data as an HTML table for screen readers.
 
-use agon_league::{Entrant, MatchKey};
+use agon_league::Entrant;
+use agon_league::bracket::{Bracket, BracketSide, BracketTie};
 
-use crate::data::{Report, game_file};
+use crate::data::{GameLine, GameList, Report};
 use crate::html::{
     HtmlTable, bidi_isolate, escaped, link, number_column, prose_column, scroll_region, text_column,
 };
 use crate::text_format::{capitalize, plural, trim_number};
-
-/// A bracket: all rounds that are known so far.
-#[derive(Clone, Debug, Default)]
-pub struct Bracket {
-    /// Rounds, in playing order.
-    pub rounds: Vec<Round>,
-    /// Name of the tie-break value: `word points`.
-    pub second: &'static str,
-}
-
-/// Ties that are played at the same time.
-#[derive(Clone, Debug)]
-pub struct Round {
-    /// Name of the round: `quarter-finals`.
-    pub name: String,
-    /// Ties, from top to bottom.
-    pub ties: Vec<Tie>,
-}
-
-/// Two entrants, one of which advances.
-#[derive(Clone, Debug)]
-pub struct Tie {
-    /// The two entrants, the better seed first.
-    pub sides: [Side; 2],
-    /// Index of the side that advances. `None` while the tie is open.
-    pub winner: Option<usize>,
-    /// Number of extra pairs of games.
-    pub extra: u32,
-    /// Games that have a page: match key and game number.
-    pub games: Vec<(MatchKey, u32)>,
-    /// Matches that were played.
-    pub matches: Vec<MatchKey>,
-}
-
-/// One side of a tie.
-#[derive(Clone, Copy, Debug)]
-pub struct Side {
-    /// The entrant.
-    pub entrant: Entrant,
-    /// Points in this tie.
-    pub points: f64,
-    /// Tie-break value.
-    pub second: f64,
-}
 
 const TIE_WIDTH: f64 = 190.0;
 const COLUMN_GAP: f64 = 34.0;
@@ -67,12 +24,12 @@ struct TiePosition {
     y: f64,
 }
 
-/// The drawing, followed by the table.
-pub fn bracket(report: &Report, bracket: &Bracket, root: &str) -> String {
+/// The drawing, followed by the table. `games` are the games of the phase; those with a page are linked.
+pub fn bracket(report: &Report, bracket: &Bracket, games: &GameList, root: &str) -> String {
     if bracket.rounds.is_empty() {
         return String::new();
     }
-    scroll_region("Bracket", &svg(report, bracket)) + &table(report, bracket, root)
+    scroll_region("Bracket", &svg(report, bracket)) + &table(report, bracket, games, root)
 }
 
 fn svg(report: &Report, bracket: &Bracket) -> String {
@@ -133,7 +90,7 @@ fn feeder(bracket: &Bracket, round: usize, entrant: Entrant) -> Option<(usize, u
     if is_third(&bracket.rounds[round].name) {
         return None;
     }
-    let won = |tie: &Tie| tie.winner.is_some_and(|side| tie.sides[side].entrant == entrant);
+    let won = |tie: &BracketTie| tie.winner.is_some_and(|side| tie.sides[side].entrant == entrant);
     let earlier = bracket.rounds[..round].iter().enumerate().rev();
     let lately = earlier.filter(|(_, round)| !is_third(&round.name));
     lately
@@ -143,7 +100,7 @@ fn feeder(bracket: &Bracket, round: usize, entrant: Entrant) -> Option<(usize, u
 
 /// Whether the entrant lost between two rounds. Then its place in the later round does not result from the earlier win.
 fn lost_since(bracket: &Bracket, from: usize, to: usize, entrant: Entrant) -> bool {
-    let lost = |tie: &Tie| tie.winner.is_some_and(|side| tie.sides[1 - side].entrant == entrant);
+    let lost = |tie: &BracketTie| tie.winner.is_some_and(|side| tie.sides[1 - side].entrant == entrant);
     bracket.rounds[from + 1..to].iter().flat_map(|round| &round.ties).any(lost)
 }
 
@@ -198,7 +155,7 @@ fn connector(from: TiePosition, to: TiePosition) -> String {
     format!("<path class=\"join\" d=\"M{x} {y}H{half}V{}H{}\"/>\n", to.y + TIE_HEIGHT / 2.0, left(to))
 }
 
-fn draw_tie(report: &Report, tie: &Tie, spot: TiePosition, third: bool) -> String {
+fn draw_tie(report: &Report, tie: &BracketTie, spot: TiePosition, third: bool) -> String {
     let (x, y) = (left(spot), spot.y);
     let mut text = format!(
         "<rect class=\"tie\" x=\"{x}\" y=\"{y}\" width=\"{TIE_WIDTH}\" height=\"{TIE_HEIGHT}\" rx=\"5\"/>\n"
@@ -228,7 +185,13 @@ fn cut(name: &str) -> String {
     }
 }
 
-fn table(report: &Report, bracket: &Bracket, root: &str) -> String {
+/// Whether a game was played in this tie.
+fn belongs_to(game: &GameLine, tie: &BracketTie) -> bool {
+    tie.stages.contains(&game.key.stage)
+        && tie.sides.iter().all(|side| game.seats.iter().any(|seat| seat.entrant == side.entrant))
+}
+
+fn table(report: &Report, bracket: &Bracket, games: &GameList, root: &str) -> String {
     let mut rows = Vec::new();
     for round in &bracket.rounds {
         for tie in &round.ties {
@@ -236,19 +199,18 @@ fn table(report: &Report, bracket: &Bracket, root: &str) -> String {
                 let entrant = tie.sides[side].entrant;
                 link(&format!("{root}{}", report.bot_file(entrant)), &bidi_isolate(&report.name_of(entrant)))
             };
-            let pair = |of: fn(&Side) -> f64| {
+            let pair = |of: fn(&BracketSide) -> f64| {
                 format!("{} : {}", trim_number(of(&tie.sides[0]), 1), trim_number(of(&tie.sides[1]), 1))
             };
-            let games: Vec<String> = tie
-                .games
+            let games: Vec<String> = games
+                .shown
                 .iter()
+                .filter(|game| game.has_page && belongs_to(game, tie))
                 .enumerate()
-                .map(|(at, &(key, game))| {
-                    link(&format!("{root}{}", game_file(key, game)), &format!("game {}", at + 1))
-                })
+                .map(|(at, game)| link(&format!("{root}{}", game.file()), &format!("game {}", at + 1)))
                 .collect();
-            let extra = if tie.extra > 0 {
-                format!(" after {}", plural(tie.extra.into(), "extra pair", "extra pairs"))
+            let extra = if tie.extra_pairs > 0 {
+                format!(" after {}", plural(tie.extra_pairs.into(), "extra pair", "extra pairs"))
             } else {
                 String::new()
             };
@@ -256,18 +218,18 @@ fn table(report: &Report, bracket: &Bracket, root: &str) -> String {
                 escaped(&round.name),
                 format!("{} - {}", name(0), name(1)),
                 pair(|side| side.points) + &extra,
-                pair(|side| side.second),
+                pair(|side| side.tie_break),
                 tie.winner.map_or_else(|| "open".to_owned(), name),
                 games.join(", "),
             ]);
         }
     }
-    let second = capitalize(bracket.second);
+    let tie_break = capitalize(bracket.tie_break);
     let titles = vec![
         text_column("Round"),
         text_column("Tie"),
         number_column("Points"),
-        number_column(&second),
+        number_column(&tie_break),
         text_column("Advances"),
         prose_column("Replays"),
     ];

@@ -3,20 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{FaultLine, FaultList, Participant, PhaseReport, Report, ThinkTimes, Version};
-use crate::text_format;
+use agon_bots::error::Failure;
+use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
 use agon_league::config::CompetitionConfig;
-use agon_league::format::PhaseHistory;
+use agon_league::format::{PhaseHistory, stage_names};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::phase_results;
 use agon_store::{FaultFilter, Ledger, PhaseStatus, StoredFault, Timestamp};
 use futures_util::StreamExt as _;
 
-use crate::brackets;
+use crate::data::{FaultLine, FaultList, Participant, PhaseReport, Report, ThinkTimes, Version};
 use crate::select_games::{self, GameSelection};
-use agon_bots::error::Failure;
-use agon_competition::LoadedCompetition;
+use crate::text_format;
 
 /// So many faults of a phase are listed.
 const FAULTS_OF_PHASE: u64 = 200;
@@ -149,7 +148,7 @@ async fn phase(
     held_back.push(hidden);
     let filter = FaultFilter { phase: Some(number), limit: Some(FAULTS_OF_PHASE), ..FaultFilter::default() };
     report.faults = faults(ledger, filter, counts.faults, &held_back).await?;
-    let names = brackets::stage_names(plan.as_ref(), &stages, played.stages.len() as u32);
+    let names = stage_names(plan.as_ref(), &stages, played.stages.len() as u32);
     report.games.total = counts.games;
     report.games.hidden = hidden;
     if !hidden {
@@ -158,9 +157,8 @@ async fn phase(
     }
     if spec.format.is_bracket() {
         let field = phase_results::field(ledger, competition, info, number).await?;
-        report.bracket = Some(
-            brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &report.games).await?,
-        );
+        report.bracket =
+            Some(phase_results::bracket(ledger, info, number, plan.as_ref(), &field, &stages).await?);
     }
     Ok(report)
 }

@@ -1,11 +1,11 @@
 //! Content of a report as plain data. The caller fills it from the ledger.
 
 use agon_core::{Fault, GameInfo};
+use agon_league::bracket::Bracket;
 use agon_league::format::BalanceReport;
 use agon_league::standings::Standings;
 use agon_league::{Entrant, MatchKey};
 
-use crate::bracket::Bracket;
 use crate::text_format::slug;
 
 /// Milliseconds since 1970, UTC.

@@ -1,12 +1,11 @@
 //! What is published of a competition: static pages that open from disk, standings in five formats, and exports for other programs.
 //!
-//! [`write`] writes a report: [`collect`] reads its content from the ledger, with [`select_games`] and [`brackets`]; [`data`] defines the
+//! [`write`] writes a report: [`collect`] reads its content from the ledger, with [`select_games`]; [`data`] defines the
 //! content as plain data. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`],
 //! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
 //! The only script is that of the replay viewer. [`table_formats`] writes standings, [`export`] files for other programs.
 
 pub mod bracket;
-pub mod brackets;
 pub mod charts;
 pub mod collect;
 pub mod data;

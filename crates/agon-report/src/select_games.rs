@@ -4,14 +4,14 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use crate::data::{GameLine, GameList, SeatLine};
+use agon_bots::error::Failure;
+use agon_competition::LoadedCompetition;
 use agon_core::{GameInfo, ScoreDirection, Seat};
 use agon_league::{Entrant, GameResult, MatchKey, SeatResult};
 use agon_store::{Ledger, MatchFilter, StoredMatch};
 use futures_util::StreamExt as _;
 
-use agon_bots::error::Failure;
-use agon_competition::LoadedCompetition;
+use crate::data::{GameLine, GameList, SeatLine};
 
 /// How many games a phase shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,12 +1,13 @@
 //! Tests of charts, brackets and pages with small made-up competitions.
 
 use agon_core::Fault;
+use agon_league::bracket::{Bracket, BracketRound, BracketSide, BracketTie};
 use agon_league::rating::Rating;
 use agon_league::simulated;
 use agon_league::standings::{Ranking, ScoreHistograms, StandingsRequest, standings};
 use agon_league::{Entrant, MatchKey};
 
-use crate::bracket::{Bracket, Round, Side, Tie, bracket};
+use crate::bracket::bracket;
 use crate::data::{
     FaultLine, FaultList, GameLine, GameList, Participant, PhaseReport, Report, SeatLine, ThinkTimes, Version,
 };
@@ -77,15 +78,19 @@ fn ticks_are_round_and_few() {
     }
 }
 
-fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> Tie {
-    let side = |(number, points)| Side { entrant: Entrant(number), points, second: 10.0 * points };
-    Tie { sides: sides.map(side), winner, extra: 0, games: Vec::new(), matches: Vec::new() }
+fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> BracketTie {
+    let side = |(number, points)| BracketSide {
+        entrant: Entrant(number),
+        seed: None,
+        points,
+        tie_break: 10.0 * points,
+    };
+    BracketTie { sides: sides.map(side), winner, extra_pairs: 0, stages: Vec::new(), matches: Vec::new() }
 }
 
 fn knockout() -> Bracket {
-    let round = |name: &str, ties| Round { name: name.to_owned(), ties };
-    let key = MatchKey { phase: 1, stage: 3, number: 0 };
-    let last = Tie { extra: 1, games: vec![(key, 0)], ..tie([(0, 9.0), (1, 9.0)], Some(1)) };
+    let round = |name: &str, ties| BracketRound { name: name.to_owned(), ties };
+    let last = BracketTie { extra_pairs: 1, stages: vec![3], ..tie([(0, 9.0), (1, 9.0)], Some(1)) };
     Bracket {
         rounds: vec![
             // The best seed has a bye.
@@ -93,14 +98,17 @@ fn knockout() -> Bracket {
             round("match for the third place", vec![tie([(2, 6.0), (3, 3.0)], Some(0))]),
             round("final", vec![last]),
         ],
-        second: "word points",
+        tie_break: "word points",
+        places: Vec::new(),
     }
 }
 
 #[test]
 fn a_bracket_joins_winners_to_their_next_tie() {
     let report = report(&["Ann", "Bob", HOSTILE, "A very long name that does not fit into a box"]);
-    let drawn = bracket(&report, &knockout(), "");
+    let mut games = report.phases[0].games.clone();
+    games.shown[0].key = MatchKey { phase: 1, stage: 3, number: 0 };
+    let drawn = bracket(&report, &knockout(), &games, "");
     assert_eq!(
         drawn.matches("class=\"join\"").count(),
         1,
@@ -112,8 +120,9 @@ fn a_bracket_joins_winners_to_their_next_tie() {
 #[test]
 fn open_tie_is_marked_as_open() {
     let report = report(&["Ann", "Bob"]);
-    let rounds = vec![Round { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
-    assert!(bracket(&report, &Bracket { rounds, second: "score" }, "").contains(">open<"));
+    let rounds = vec![BracketRound { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
+    let open = Bracket { rounds, tie_break: "score", places: Vec::new() };
+    assert!(bracket(&report, &open, &GameList::default(), "").contains(">open<"));
 }
 
 #[test]

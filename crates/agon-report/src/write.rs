@@ -2,6 +2,14 @@
 
 use std::path::Path;
 
+use agon_bots::error::Failure;
+use agon_competition::LoadedCompetition;
+use agon_core::ErrorKind;
+use agon_core::record::read;
+use agon_engine::film::json::{FilmExtras, to_json};
+use agon_league::Entrant;
+use agon_store::Ledger;
+
 use crate::collect;
 use crate::data::{GameLine, PhaseReport};
 use crate::folder::ReportWriter;
@@ -9,12 +17,6 @@ use crate::html::Viewer;
 use crate::pages::{self, AdjacentGames};
 use crate::select_games::GameSelection;
 use crate::{Report, STYLE, STYLE_FILE};
-use agon_bots::error::{BROKE, Failure};
-use agon_competition::LoadedCompetition;
-use agon_core::record::read;
-use agon_engine::film::json::{FilmExtras, to_json};
-use agon_league::Entrant;
-use agon_store::Ledger;
 
 /// What was written.
 pub struct WrittenReport {
@@ -109,7 +111,7 @@ async fn game_page(
         let text = error.to_string();
         let what = text.split("\nhint: ").next().unwrap_or_default();
         Failure {
-            code: BROKE,
+            kind: ErrorKind::Internal,
             message: format!("the record of match {}: {what}\nhint: {hint}", game.number()),
         }
     };

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use agon_core::SettingsError;
+use agon_core::{ErrorKind, SettingsError};
 use agon_engine::any_game::PlayError;
 use agon_league::tally::TallyDecodeError;
 use agon_league::{FormatError, MatchKey};
@@ -11,14 +11,15 @@ use agon_store::StoreError;
 use crate::logs_dirs::LogsDirError;
 
 impl RunError {
-    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
-    pub const fn is_wrong_use(&self) -> bool {
+    /// Class of the error.
+    pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Store(error) => error.is_usage_error(),
+            Self::Store(error) => error.kind(),
+            Self::Play(error) => ErrorKind::usage_if(!matches!(error, PlayError::Io(_))),
             Self::Format { .. } | Self::BotChanged { .. } | Self::CannotVoid { .. } | Self::Settings(_) => {
-                true
+                ErrorKind::Usage
             }
-            _ => false,
+            _ => ErrorKind::Internal,
         }
     }
 }

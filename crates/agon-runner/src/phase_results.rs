@@ -1,6 +1,7 @@
 //! Results of a phase, read from the ledger: to resume the phase and to compute its tables.
 
 use agon_core::GameInfo;
+use agon_league::bracket::{self, Bracket};
 use agon_league::config::{CompetitionConfig, PhaseConfig};
 use agon_league::format::{Format, MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule};
 use agon_league::standings::{self, Ranking, RulingKind, Standings, StandingsRequest};
@@ -138,6 +139,25 @@ pub async fn finished_stages(
         stages.pop();
     }
     Ok(stages)
+}
+
+/// Bracket of an elimination, up to the stage that is being played. `stages` are the verdicts of finished stages.
+pub async fn bracket(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    schedule: &dyn PhaseSchedule,
+    field: &PhaseField,
+    stages: &[Vec<MatchVerdict>],
+) -> Result<Bracket, RunError> {
+    let mut results = Vec::new();
+    let filter = MatchFilter { stages: 0..stages.len() as u32 + 1, ..MatchFilter::default() };
+    let mut matches = ledger.matches(phase, filter);
+    while let Some(one) = matches.next().await {
+        let one = one?.result;
+        results.push((one.key, MatchVerdict::of(game, &one)));
+    }
+    Ok(bracket::build(game, schedule, field, stages, &results))
 }
 
 /// The request for the standings of a phase, without rulings.

@@ -2,7 +2,7 @@
 //! uninterrupted one.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use agon_core::Assets;
+use agon_core::{Assets, ErrorKind};
 use agon_engine::{AnyGame, PlayerSpec, any_game};
 use agon_league::config::CompetitionConfig;
 use agon_league::standings::{Standings, TableCell};
@@ -221,7 +221,7 @@ fn match_cannot_be_voided_where_later_matches_depend_on_it() {
             .rule(RulingKind::Void(MatchKey { phase: 0, stage: 0, number: 0 }), "the power was cut")
             .unwrap_err();
         let text = refused.to_string();
-        assert!(refused.is_wrong_use() && text.contains("match 1.1.1 cannot be void"), "{text}");
+        assert!(refused.kind() == ErrorKind::Usage && text.contains("match 1.1.1 cannot be void"), "{text}");
         assert!(text.contains("\nhint: disqualify"), "{text}");
         assert_eq!(competition.outcome(), before);
     }

@@ -1,9 +1,7 @@
 //! Creates the first organiser, who can then invite others.
 
+use agon_site_db::{NewAccount, NewAuditEntry, NewInvitation, PageRequest, Role, SignUpGrant, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{
-    NewAccount, NewAuditEntry, NewInvitation, PageRequest, Role, SignUpGrant, token_hash,
-};
 
 use crate::error::StartError;
 use crate::middleware::cookie;

@@ -1,6 +1,5 @@
 //! The caller of a request: anonymous, or a user with a role.
 
-use agon_store::site_db;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,27 +30,27 @@ pub struct CurrentUser {
 
 impl CurrentUser {
     /// Converts an account of the site database.
-    pub fn of(account: &site_db::Account) -> Self {
+    pub fn of(account: &agon_site_db::Account) -> Self {
         Self { id: account.id.0, name: account.name.clone(), role: account.role.into() }
     }
 
     /// The account's id, typed as in the site database.
-    pub const fn account(&self) -> site_db::AccountId {
-        site_db::AccountId(self.id)
+    pub const fn account(&self) -> agon_site_db::AccountId {
+        agon_site_db::AccountId(self.id)
     }
 }
 
-impl From<site_db::Role> for Role {
-    fn from(role: site_db::Role) -> Self {
+impl From<agon_site_db::Role> for Role {
+    fn from(role: agon_site_db::Role) -> Self {
         match role {
-            site_db::Role::Spectator => Self::Spectator,
-            site_db::Role::Author => Self::Author,
-            site_db::Role::Organiser => Self::Organiser,
+            agon_site_db::Role::Spectator => Self::Spectator,
+            agon_site_db::Role::Author => Self::Author,
+            agon_site_db::Role::Organiser => Self::Organiser,
         }
     }
 }
 
-impl From<Role> for site_db::Role {
+impl From<Role> for agon_site_db::Role {
     fn from(role: Role) -> Self {
         match role {
             Role::Spectator => Self::Spectator,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agon_competition::LedgerLocation;
 use agon_grid::NatsOptions;
-use agon_store::site_db::SecretString;
+use agon_site_db::SecretString;
 
 use crate::error::StartError;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_store::site_db::SiteDbError;
+use agon_site_db::SiteDbError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

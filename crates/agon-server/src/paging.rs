@@ -52,9 +52,9 @@ impl PageQuery {
     }
 
     /// The same as a request to the site database.
-    pub fn site_page(&self) -> ApiResult<agon_store::site_db::PageRequest> {
+    pub fn site_page(&self) -> ApiResult<agon_site_db::PageRequest> {
         let after = self.after_number()?.map(|after| i64::try_from(after).unwrap_or(i64::MAX));
-        Ok(agon_store::site_db::PageRequest { after, limit: self.limit()? })
+        Ok(agon_site_db::PageRequest { after, limit: self.limit()? })
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agon_competition::LedgerLocation;
+use agon_site_db::SiteDb;
 use agon_store::PostgresLedger;
-use agon_store::site_db::SiteDb;
 
 use crate::config::Config;
 use crate::error::StartError;

@@ -151,7 +151,7 @@ async fn what_is_not_there_is_refused_as_everything_is() {
     let answer = site.nobody().send("PATCH", "games", None).await;
     assert_eq!((answer.status.as_u16(), answer.code()), (405, "method"));
     assert!(answer.header("allow").contains("GET"), "{:?}", answer.headers);
-    let organiser = site.person("Boss", agon_store::site_db::Role::Organiser).await;
+    let organiser = site.person("Boss", agon_site_db::Role::Organiser).await;
     for query in ["limit=0", "limit=201", "limit=x", "after=x", "limit=-1"] {
         let answer = organiser.get(&format!("accounts?{query}")).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (422, "invalid"), "{query}");
@@ -161,9 +161,9 @@ async fn what_is_not_there_is_refused_as_everything_is() {
 #[tokio::test]
 async fn lists_come_in_pages() {
     let site = Site::new().await;
-    let boss = site.person("Boss", agon_store::site_db::Role::Organiser).await;
+    let boss = site.person("Boss", agon_site_db::Role::Organiser).await;
     for number in 0..5 {
-        site.account(&format!("author {number}"), agon_store::site_db::Role::Author).await;
+        site.account(&format!("author {number}"), agon_site_db::Role::Author).await;
     }
     let (mut names, mut path) = (Vec::new(), "accounts?limit=2".to_owned());
     loop {

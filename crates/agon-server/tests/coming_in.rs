@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agon_server::SignUp;
 use agon_server::config::{Limits, Rate};
+use agon_site_db::{NewSession, Role, SESSION_IDLE_TIMEOUT_MS, SecretString, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{NewSession, Role, SESSION_IDLE_TIMEOUT_MS, SecretString, token_hash};
 use axum::body::Body;
 use axum::http::header;
 use common::{PASSWORD, Site};

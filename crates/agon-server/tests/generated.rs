@@ -10,10 +10,10 @@
 #[path = "generated/chance.rs"]
 mod chance;
 mod common;
+#[path = "generated/mutate.rs"]
+mod mutate;
 #[path = "generated/schema.rs"]
 mod schema;
-#[path = "generated/spoil.rs"]
-mod spoil;
 #[path = "generated/world.rs"]
 mod world;
 
@@ -97,7 +97,7 @@ fn path(operation: &Operation<'_>, world: &World, good: bool, chance: &mut Chanc
         let value = match known {
             Some(known) if good || chance.percent(80) => chance.pick(known).clone(),
             _ if chance.percent(3) => "x".repeat(3_000),
-            _ => (*chance.pick(spoil::ODD_PARTS)).to_owned(),
+            _ => (*chance.pick(mutate::ODD_PARTS)).to_owned(),
         };
         parts.push(value);
     }
@@ -125,11 +125,11 @@ fn query(api: &Schemas<'_>, about: &Value, good: bool, chance: &mut Chance) -> S
                 }
             ));
         } else {
-            words.push(spoil::odd_query(name, chance));
+            words.push(mutate::odd_query(name, chance));
         }
     }
     if !good && chance.percent(5) {
-        words.push(spoil::odd_query("unknown", chance));
+        words.push(mutate::odd_query("unknown", chance));
     }
     if words.is_empty() { String::new() } else { format!("?{}", words.join("&")) }
 }
@@ -168,22 +168,22 @@ fn ask(api: &Schemas<'_>, all: &[Operation<'_>], at: usize, world: &World, chanc
     if content["multipart/form-data"].is_object() {
         let name = format!("bot {}", chance.below(10_000));
         let named = !operation.path.ends_with("/versions");
-        let (kind, body) = if good { spoil::good_form(&name, named) } else { spoil::form(chance, &name) };
+        let (kind, body) = if good { mutate::good_form(&name, named) } else { mutate::form(chance, &name) };
         (asked.kind, asked.body) = (Some(kind), body);
     } else if content["application/json"].is_object() {
-        let value = match spoil::known_body(operation.about["operationId"].as_str().unwrap(), chance) {
+        let value = match mutate::known_body(operation.about["operationId"].as_str().unwrap(), chance) {
             Some(known) if chance.percent(50) => known,
             _ => api.fitting(&content["application/json"]["schema"], "", chance),
         };
         asked.kind = Some("application/json".to_owned());
         asked.body = match (good, chance.below(10)) {
             (true, _) => value.to_string().into_bytes(),
-            (_, 0..6) => spoil::nearly(value, chance).to_string().into_bytes(),
+            (_, 0..6) => mutate::nearly(value, chance).to_string().into_bytes(),
             (_, 6) => {
-                asked.kind = Some((*chance.pick(spoil::ODD_KINDS)).to_owned());
+                asked.kind = Some((*chance.pick(mutate::ODD_KINDS)).to_owned());
                 value.to_string().into_bytes()
             }
-            _ => spoil::no_json(&value, chance),
+            _ => mutate::no_json(&value, chance),
         };
     } else if !good && chance.percent(10) {
         asked.kind = Some("application/json".to_owned());

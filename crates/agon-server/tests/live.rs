@@ -13,7 +13,7 @@ use agon_competition::LoadedCompetition;
 use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::read_model::FeedEvent;
-use agon_store::site_db::CompetitionState;
+use agon_site_db::CompetitionState;
 use axum::body::BodyDataStream;
 use common::cup::play;
 use common::{Client, Site};
@@ -62,7 +62,8 @@ impl Events {
                     return event;
                 }
             }
-            let more = tokio::time::timeout(agon_rig::WAIT_TIMEOUT, self.body.next()).await.unwrap()?;
+            let more =
+                tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, self.body.next()).await.unwrap()?;
             self.text += std::str::from_utf8(&more.unwrap()).unwrap();
         }
     }

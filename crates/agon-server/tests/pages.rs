@@ -46,7 +46,7 @@ async fn files_are_kept_for_ever_and_packed_once() {
     let site = Site::new().await;
     assert_eq!(site.nobody().get("/assets/nonsense.js").await.status, 404);
     let Some(page) = agon_web::app("index.html") else {
-        return agon_rig::cannot_run(agon_rig::Lacks::Setup, "web/dist was not built");
+        return agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "web/dist was not built");
     };
     let page = String::from_utf8_lossy(&page.bytes).into_owned();
     let scripts: Vec<&str> = page.split('"').filter(|part| part.starts_with("/assets/")).collect();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 
-use agon_store::site_db::{CompetitionState, Role};
+use agon_site_db::{CompetitionState, Role};
 use agon_store::{Ledger as _, NewRuling, RulingKind, SqliteLedger, Timestamp};
 use common::cup::played;
 use common::{Answer, Client, Site};

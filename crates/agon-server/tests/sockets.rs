@@ -3,7 +3,7 @@
 
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
-use agon_store::site_db::{Role, SecretString};
+use agon_site_db::{Role, SecretString};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -29,7 +29,7 @@ async fn start(config: Config) -> Running {
 impl Running {
     async fn stop(self) {
         self.stop.send(()).unwrap();
-        tokio::time::timeout(agon_rig::WAIT_TIMEOUT, self.ended).await.expect("it stops").unwrap();
+        tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, self.ended).await.expect("it stops").unwrap();
     }
 
     async fn say(&self, text: &[u8]) -> String {
@@ -37,7 +37,8 @@ impl Running {
         stream.write_all(text).await.unwrap();
         let mut heard = Vec::new();
         let all = stream.read_to_end(&mut heard);
-        let _ = tokio::time::timeout(agon_rig::WAIT_TIMEOUT, all).await.expect("it answers and closes");
+        let _ =
+            tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, all).await.expect("it answers and closes");
         String::from_utf8_lossy(&heard).into_owned()
     }
 }
@@ -47,7 +48,7 @@ fn config(folder: &tempfile::TempDir) -> Config {
     config.listen = "127.0.0.1:0".parse().unwrap();
     config.limits = Limits::generous();
     // Longer than anything here is waited for: a server that stops in time has not waited for it.
-    config.grace = 2 * agon_rig::WAIT_TIMEOUT;
+    config.grace = 2 * agon_test_servers::WAIT_TIMEOUT;
     config
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use std::io::{Cursor, Write as _};
 
-use agon_store::site_db::Role;
+use agon_site_db::Role;
 use axum::body::Body;
 use axum::http::header;
 use common::{Answer, Client, Site};

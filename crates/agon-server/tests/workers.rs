@@ -15,18 +15,18 @@ use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
 use agon_grid::worker::live::{LiveStreams, live_game_infos};
 use agon_grid::worker::{Worker, WorkerOptions};
 use agon_grid::{NatsConnection, NatsOptions, subjects};
-use agon_rig::{Nats, Postgres};
 use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::grid::WorkerStats;
-use agon_store::site_db::{CompetitionState, Role};
+use agon_site_db::{CompetitionState, Role};
+use agon_test_servers::{Nats, Postgres};
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-const LONG: Duration = agon_rig::WAIT_TIMEOUT;
+const LONG: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 fn options(nats: &Nats, name: &str) -> NatsOptions {
     NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() }
@@ -79,7 +79,7 @@ async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn organisers_see_who_plays_and_have_one_leave() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let nats = Nats::start();
@@ -214,7 +214,7 @@ async fn play_elsewhere(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let bots = |list: [&str; 2]| list.map(|bot| format!("\n[[entrant]]\nbot = \"house:{bot}\"\n")).concat();
@@ -274,7 +274,7 @@ fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandl
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, database) = (Nats::start(), Postgres::shared().database());

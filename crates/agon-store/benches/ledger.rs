@@ -18,10 +18,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use agon_league::Entrant;
-use agon_rig::Postgres;
 use agon_store::{
     FinishedMatch, Ledger, MatchFilter, MatchOrder, PostgresLedger, Snapshot, SqliteLedger, Timestamp,
 };
+use agon_test_servers::Postgres;
 use common::{Shape, finished, key};
 use futures_util::TryStreamExt as _;
 

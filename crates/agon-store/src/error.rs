@@ -2,6 +2,7 @@
 
 use std::io;
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::MatchKey;
 use thiserror::Error;
@@ -219,9 +220,9 @@ fn describe_duration(seconds: u64) -> String {
 }
 
 impl StoreError {
-    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
-    pub const fn is_usage_error(&self) -> bool {
-        matches!(
+    /// Class of the error.
+    pub const fn kind(&self) -> ErrorKind {
+        ErrorKind::usage_if(matches!(
             self,
             Self::Missing { .. }
                 | Self::Exists { .. }
@@ -233,6 +234,6 @@ impl StoreError {
                 | Self::InvalidRuling { .. }
                 | Self::InvalidArchive { .. }
                 | Self::ServerRefused { is_usage_error: true, .. }
-        )
+        ))
     }
 }

@@ -5,7 +5,7 @@
 //! tokio runtime with timers enabled, for PostgreSQL also with I/O enabled.
 //!
 //! One call of [`Ledger::append`] is one transaction: all its matches, games, records, faults, `data/` folders, bot output and the
-//! snapshot. A stored match never changes; it can only be revoked as a whole. [`site_db`] is the database of a web server.
+//! snapshot. A stored match never changes; it can only be revoked as a whole.
 
 pub mod archive;
 mod bot_output;
@@ -22,7 +22,6 @@ pub mod postgres;
 mod ranges;
 mod ruling;
 mod run_lock;
-pub mod site_db;
 mod sqlite;
 
 pub use bot_output::{BotOutput, OutputWriter, PackedOutput, TurnOutput};
@@ -39,6 +38,16 @@ pub use ranges::Ranges;
 pub use ruling::{NewRuling, Ruling, RulingKind, RulingLift};
 pub use run_lock::RunLock;
 pub use sqlite::SqliteLedger;
+
+/// Parts of the SQLite ledger for other SQLite files of Agon: creating, opening, migrating, writing, converting errors.
+pub mod sqlite_file {
+    pub use crate::run_lock::lock_beside_file;
+    pub use crate::sqlite::Writer;
+    pub use crate::sqlite::db_error::in_file;
+    pub use crate::sqlite::open::{
+        FOLDER_HINT, check_header, check_writable, migrate, options, readers, version, write_atomically,
+    };
+}
 
 /// Result of a ledger operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

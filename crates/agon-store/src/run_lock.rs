@@ -42,7 +42,7 @@ impl Drop for FileRunLock {
 }
 
 /// Takes the lock of the ledger in this file.
-pub(crate) fn lock_beside_file(ledger: &Path) -> Result<RunLock> {
+pub fn lock_beside_file(ledger: &Path) -> Result<RunLock> {
     let mut path = ledger.as_os_str().to_owned();
     path.push("-running");
     let path = PathBuf::from(path);

@@ -7,14 +7,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::Entrant;
-use agon_rig::Postgres;
 use agon_store::{
     ConfigVersion, FaultFilter, FinishedMatch, Ledger, MatchFilter, MatchOrder, NewBotVersion, NewRuling,
     OutputWriter, PackedOutput, PostgresLedger, RulingKind, RulingLift, Snapshot, SqliteLedger, StoreError,
     Timestamp, archive,
 };
+use agon_test_servers::Postgres;
 use common::{SMALL, finished, folder, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
@@ -135,7 +136,7 @@ async fn assert_equal(a: &dyn Ledger, b: &dyn Ledger) {
 #[test]
 fn ledger_moves_to_a_database_and_back_with_identical_archives() {
     if !Postgres::is_installed() {
-        return agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+        return agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no PostgreSQL");
     }
     let url = Postgres::shared().database().url;
     let folder = TempDir::new().unwrap();
@@ -225,7 +226,10 @@ fn truncated_or_changed_archive_is_rejected_and_leaves_no_file() {
         let rejected = async |bytes: &[u8]| {
             fs::write(path("bad"), bytes).unwrap();
             let error = archive::import_to_file(&path("bad"), &path("bad.ledger")).await.unwrap_err();
-            assert!(matches!(error, StoreError::InvalidArchive { .. }) && error.is_usage_error(), "{error}");
+            assert!(
+                matches!(error, StoreError::InvalidArchive { .. }) && error.kind() == ErrorKind::Usage,
+                "{error}"
+            );
             let left: Vec<_> =
                 fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
             assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("bad.")), "{left:?}");

@@ -14,8 +14,8 @@ mod workers;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use agon_rig::{Database, Postgres};
 use agon_store::{Ledger, PostgresLedger, SqliteLedger};
+use agon_test_servers::{Database, Postgres};
 use async_trait::async_trait;
 use tempfile::TempDir;
 
@@ -53,7 +53,7 @@ impl DatabaseStorage {
         let database =
             DATABASE.get_or_init(|| Postgres::is_installed().then(|| Postgres::shared().database()));
         if database.is_none() {
-            agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+            agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no PostgreSQL");
         }
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Some(Self(database.as_ref()?, format!("Autumn cup-{number}")))

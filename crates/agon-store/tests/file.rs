@@ -256,7 +256,7 @@ fn readers_never_wait_and_a_second_writer_times_out() {
 fn run_in_mount(test: &str, script: &str) {
     let alone = ["--user", "--map-root-user", "--mount"];
     if !Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success()) {
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, "cannot mount folders here");
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, "cannot mount folders here");
         return;
     }
     let folder = TempDir::new().unwrap();

@@ -8,12 +8,13 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
-use agon_rig::Postgres;
 use agon_store::{
     FinishedMatch, Ledger as _, MatchFilter, NewRuling, PostgresLedger, RulingKind, RulingLift, StoreError,
     Timestamp,
 };
+use agon_test_servers::Postgres;
 use common::{SMALL, finished, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
@@ -23,7 +24,7 @@ use sqlx::{Connection as _, PgConnection};
 fn postgres_is_missing() -> bool {
     let missing = !Postgres::is_installed();
     if missing {
-        agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no PostgreSQL");
     }
     missing
 }
@@ -137,7 +138,7 @@ fn unreachable_server_is_reported_after_the_timeout() {
         assert!(
             text.contains("the database server does not respond (retried for ")
                 && text.contains("\nhint: ")
-                && !error.is_usage_error(),
+                && error.kind() != ErrorKind::Usage,
             "{text}"
         );
         // Opening a ledger fails at once.
@@ -293,7 +294,8 @@ fn newer_ledger_is_rejected_and_a_broken_one_is_reported() {
         {
             let error = error.unwrap_err();
             assert!(
-                matches!(error, StoreError::NewerVersion { found: 99, .. }) && error.is_usage_error(),
+                matches!(error, StoreError::NewerVersion { found: 99, .. })
+                    && error.kind() == ErrorKind::Usage,
                 "{error}"
             );
         }
@@ -341,7 +343,9 @@ fn reader_needs_no_permission_to_write_or_to_read_the_seed() {
         ] {
             let text = error.to_string();
             assert!(
-                text.contains(&reader) && text.contains("lacks a permission") && error.is_usage_error(),
+                text.contains(&reader)
+                    && text.contains("lacks a permission")
+                    && error.kind() == ErrorKind::Usage,
                 "{text}"
             );
         }
@@ -373,7 +377,7 @@ fn wrong_passwords_databases_and_ports_have_different_errors() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert!(PostgresLedger::list(&user("ada:right")).await.unwrap().is_empty());
-        let unused_port = format!("postgres://ada:hush@127.0.0.1:{}/x", agon_rig::free_port());
+        let unused_port = format!("postgres://ada:hush@127.0.0.1:{}/x", agon_test_servers::free_port());
         let base = url.rsplit_once('/').unwrap().0;
         for (url, expected, is_usage_error) in [
             (user("ada:hush"), "the server rejected the password of user ada", true),
@@ -398,7 +402,7 @@ fn wrong_passwords_databases_and_ports_have_different_errors() {
             let error = PostgresLedger::open(&url, "cup").await.unwrap_err();
             let text = error.to_string();
             assert!(text.contains(expected) && text.contains("\nhint: ") && !text.contains("hush"), "{text}");
-            assert_eq!(error.is_usage_error(), is_usage_error, "{text}");
+            assert_eq!(error.kind() == ErrorKind::Usage, is_usage_error, "{text}");
         }
     });
 }
@@ -421,7 +425,7 @@ fn tls_is_used_if_available_and_a_wrong_certificate_is_rejected() {
     let made = Command::new("sh").args(["-ec", make]).current_dir(&data).output().unwrap();
     if !made.status.success() {
         let why = format!("cannot create a certificate here: {}", String::from_utf8_lossy(&made.stderr));
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, &why);
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, &why);
         return;
     }
     let root = server.folder().join("root.crt");
@@ -443,7 +447,10 @@ fn tls_is_used_if_available_and_a_wrong_certificate_is_rejected() {
         for wrong in [with(&url, "verify-full"), format!("{here}?sslmode=verify-full")] {
             let error = PostgresLedger::open(&wrong, "cup").await.unwrap_err();
             let text = error.to_string();
-            assert!(text.contains("TLS failed (sslmode=verify-full)") && error.is_usage_error(), "{text}");
+            assert!(
+                text.contains("TLS failed (sslmode=verify-full)") && error.kind() == ErrorKind::Usage,
+                "{text}"
+            );
         }
     });
 }

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
-use agon_rig::{Nats, Postgres, Program, ProgramConfig};
 use agon_store::MatchFilter;
+use agon_test_servers::{Nats, Postgres, Program, ProgramConfig};
 use futures_util::StreamExt as _;
 
 /// Of each kind of run; the median counts.

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use agon_bots::Failure;
+use agon_core::ErrorKind;
 use agon_core::record::{Digest, Record, read_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
@@ -31,7 +32,7 @@ impl AtomicFile {
         if path.is_dir() {
             let message =
                 format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
-            return Err(Failure { code: agon_bots::error::BROKE, message });
+            return Err(Failure { kind: ErrorKind::Internal, message });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));

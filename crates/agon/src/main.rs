@@ -6,6 +6,7 @@ mod commands;
 mod competition;
 mod console;
 mod errors;
+mod exit_code;
 mod grid;
 mod logs;
 mod output;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             errors::show(&failure);
-            ExitCode::from(failure.code)
+            ExitCode::from(exit_code::exit_code(failure.kind))
         }
     }
 }

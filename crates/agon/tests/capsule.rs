@@ -8,7 +8,7 @@ mod site;
 use std::fs;
 use std::io::{Cursor, Read as _};
 
-use agon_store::site_db::{CompetitionState, Role};
+use agon_site_db::{CompetitionState, Role};
 use common::{agon, folder_with, good};
 use site::Site;
 use site::cup::played;

@@ -199,7 +199,7 @@ fn stop_after_a_match(folder: &Path) {
     let mut run = Command::new(env!("CARGO_BIN_EXE_agon"));
     run.args(["run", "two.toml"]).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    agon_rig::wait_until("a match is played", || {
+    agon_test_servers::wait_until("a match is played", || {
         let table = agon(folder, "table two.toml --format json");
         let table: serde_json::Value = serde_json::from_slice(&table.stdout).unwrap_or_default();
         table["matches"].as_u64().is_some_and(|matches| matches > 0)

@@ -33,7 +33,7 @@ fn understood(words: &[String]) {
 
 #[test]
 fn nats_server_takes_its_configuration() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -53,7 +53,7 @@ fn nats_server_takes_its_configuration() {
         .unwrap();
     }
     let tried = |name: &str, passwords: &[&str]| {
-        let program = agon_rig::nats_server();
+        let program = agon_test_servers::nats_server();
         let mut command = Command::new(program);
         command.arg("-t").arg("-c").arg(folder.path().join(name));
         for user in passwords {
@@ -107,7 +107,10 @@ fn units_are_in_order() {
                 assert!(output.status.success() && !said.contains(name), "{said}");
             }
             Err(error) => {
-                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("systemd-analyze: {error}"));
+                agon_test_servers::cannot_run(
+                    agon_test_servers::Lacks::Machine,
+                    &format!("systemd-analyze: {error}"),
+                );
             }
         }
     }

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use agon_rig::{Nats, free_port};
+use agon_test_servers::{Nats, free_port};
 use tempfile::TempDir;
 
 /// Nothing waits longer than 10 s for a server; the rest is for machines that do something else too.
-const PATIENCE: Duration = agon_rig::WAIT_TIMEOUT;
+const PATIENCE: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 /// What came of a command.
 struct Said {
@@ -162,7 +162,7 @@ fn what_was_given_makes_no_sense() {
 
 #[test]
 fn credentials_are_wrong() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
@@ -184,7 +184,7 @@ fn credentials_are_wrong() {
 
 #[test]
 fn a_user_may_not_do_that() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
@@ -202,7 +202,7 @@ fn a_user_may_not_do_that() {
 
 #[test]
 fn tls_is_half_there() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["nats.example.org"]));
@@ -228,7 +228,7 @@ fn tls_is_half_there() {
 
 #[test]
 fn a_server_wants_to_see_a_certificate() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["127.0.0.1"]));
@@ -247,7 +247,7 @@ fn a_server_wants_to_see_a_certificate() {
 
 #[test]
 fn the_doctor_tries_everything_and_leaves_nothing_behind() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let papers = Papers::new(&["127.0.0.1"]);
@@ -304,7 +304,7 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
 
 #[test]
 fn a_server_is_not_fit_for_it() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let nats = Nats::with("jetstream: disabled\n");
@@ -355,12 +355,12 @@ fn a_database_is_not_there_or_says_nothing() {
 
 #[test]
 fn a_database_does_not_let_us_in_or_is_another() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let folder = common::folder_with(&[("cup.toml", CUP)]);
     let file = folder.path().join("cup.toml").display().to_string();
-    let postgres = agon_rig::Postgres::start();
+    let postgres = agon_test_servers::Postgres::start();
     let url = postgres.database().url;
     let fine = agon(&format!("doctor --json --database {url}"), &[]);
     assert_eq!(fine.code, 0, "{}", fine.stderr);

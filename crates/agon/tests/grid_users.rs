@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agon_rig::Nats;
+use agon_test_servers::Nats;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -160,7 +160,7 @@ impl Drop for Running {
 fn until(mut done: impl FnMut() -> bool, what: impl Fn() -> String) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "{}", what());
+        assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "{}", what());
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -177,7 +177,7 @@ fn good(output: Output) -> Output {
 
 #[test]
 fn a_league_is_played_watched_drained_and_stopped() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let league = League::new();
@@ -231,7 +231,7 @@ fn a_league_is_played_watched_drained_and_stopped() {
 
 #[test]
 fn a_run_without_workers_says_so_and_stops_when_told() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let league = League::new();

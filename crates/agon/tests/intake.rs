@@ -346,7 +346,7 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    agon_rig::wait_until("it begins", || {
+    agon_test_servers::wait_until("it begins", || {
         place.left().iter().any(|path| path.display().to_string().contains("agon-bot-"))
     });
     // Another run leaves what is in use alone.

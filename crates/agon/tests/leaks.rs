@@ -134,7 +134,7 @@ fn nothing_is_left_when_the_engine_is_killed() {
             ]);
             let mut engine = place.play(&words);
             if has_bots {
-                agon_rig::wait_until("it has a bot", || !children(engine.id()).is_empty());
+                agon_test_servers::wait_until("it has a bot", || !children(engine.id()).is_empty());
             }
             std::thread::sleep(Duration::from_millis(moment));
             engine.kill().unwrap();

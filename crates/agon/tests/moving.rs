@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use agon_rig::Postgres;
+use agon_test_servers::Postgres;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Long enough to be stopped in the middle.
@@ -45,7 +45,7 @@ fn refused(folder: &Path, words: &[&str], code: i32) -> String {
 
 #[test]
 fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
-    if agon_rig::skip_without_servers() {
+    if agon_test_servers::skip_without_servers() {
         return;
     }
     let url = Postgres::shared().database().url;
@@ -105,7 +105,7 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
         refused(here, &["table", "back.toml", "--database", &url], 2)
             .contains("was not run yet with this database")
     );
-    let nobody = format!("postgres://ada:hush@127.0.0.1:{}/cups", agon_rig::free_port());
+    let nobody = format!("postgres://ada:hush@127.0.0.1:{}/cups", agon_test_servers::free_port());
     assert!(refused(here, &["run", "cup.toml", "--database", &nobody], 3).contains("does not respond"));
     assert!(
         refused(here, &["run", "cup.toml", "--database", "mysql://ada:hush@x/y"], 2).contains("postgres://")

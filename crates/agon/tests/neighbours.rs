@@ -104,7 +104,7 @@ fn reached(home: &Path, ordinary: bool, spy: &str, more: &[&str]) -> String {
 #[test]
 fn a_bot_in_the_same_folder_is_out_of_reach() {
     if !Path::new(PYTHON).exists() {
-        agon_rig::cannot_run(agon_rig::Lacks::Setup, &format!("no {PYTHON}"));
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, &format!("no {PYTHON}"));
         return;
     }
     let home = folder();

@@ -63,7 +63,10 @@ fn paste(folder: &Path, lines: &[&str]) -> String {
 fn is_installed(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("{program} is not installed"));
+        agon_test_servers::cannot_run(
+            agon_test_servers::Lacks::Machine,
+            &format!("{program} is not installed"),
+        );
     }
     there
 }

@@ -68,7 +68,7 @@ struct Person {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(agon_rig::WAIT_TIMEOUT))
+        .timeout_global(Some(agon_test_servers::WAIT_TIMEOUT))
         .build()
         .into()
 }
@@ -120,7 +120,7 @@ impl Person {
             if matches >= wanted || now["state"] == "over" {
                 return matches;
             }
-            assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "{id} has only {matches} matches");
+            assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "{id} has only {matches} matches");
             sleep(Duration::from_millis(20));
         }
     }
@@ -135,7 +135,7 @@ impl Person {
             if matches != last.0 {
                 last = (matches, Instant::now());
             }
-            assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "{id} goes on");
+            assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "{id} goes on");
         }
     }
 
@@ -171,7 +171,7 @@ impl Person {
                 return;
             }
             assert!(state == "running", "{id} is {state}, not {wanted}");
-            assert!(begun.elapsed() < 2 * agon_rig::WAIT_TIMEOUT, "{id} is still {state}");
+            assert!(begun.elapsed() < 2 * agon_test_servers::WAIT_TIMEOUT, "{id} is still {state}");
             sleep(Duration::from_millis(100));
         }
     }

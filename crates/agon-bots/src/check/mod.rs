@@ -6,10 +6,8 @@ mod trial;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::source::Finding;
-use crate::source::source_check::{self, SourceReport};
 use agon_core::record::Recorder;
-use agon_core::{Assets, Seat, Settings};
+use agon_core::{Assets, ErrorKind, Seat, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use agon_engine::film::json::BotOutputLine;
 use agon_engine::referee::PlayedGame;
@@ -18,8 +16,10 @@ use agon_engine::{AnyGame, PlayerSpec, ProgramSpec, Summary};
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
 
-use crate::error::{BROKE, Failure};
+use crate::error::Failure;
 use crate::resolve::{BotRequest, ResolveError, SandboxMode, install_game_files, resolve_bot};
+use crate::source::Finding;
+use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
 use result::count;
 use trial::{Faults, PrintLog};
@@ -113,7 +113,7 @@ impl CheckRun<'_> {
             }
             Ok(_) => return Ok(None),
             Err(ResolveError::Refused(refusal)) => refusal,
-            Err(ResolveError::Failed(failure)) if failure.code == BROKE => return Err(failure),
+            Err(ResolveError::Failed(failure)) if failure.kind == ErrorKind::Internal => return Err(failure),
             Err(ResolveError::Failed(failure)) => {
                 let (what, hint) = failure.message.split_once("\nhint: ").unwrap_or((&failure.message, ""));
                 BotRejection::new(what, hint)

@@ -1,10 +1,9 @@
 //! What came of a check, for people and for programs.
 
+use agon_core::document::document;
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
-
-use agon_core::document::document;
 
 /// So many of a bot's own last words are shown with each finding.
 const WORDS_SHOWN: usize = 8;

@@ -17,18 +17,19 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::source::{content_hash, players_yml};
+use agon_core::ErrorKind;
 use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
 use agon_host::Program;
 use serde_json::{Value, json};
 
-use crate::error::{BROKE, Failure};
+use crate::error::Failure;
 use crate::isolation;
 use crate::manifest::Manifest;
 use crate::resolve::{
     BotKind, BotRequest, ExtraFile, ResolveError, SandboxMode, kind_of, named_files, resolve_bot,
 };
+use crate::source::{content_hash, players_yml};
 use collect::{Entry, FileSet};
 
 pub use tarball::unpack;
@@ -65,7 +66,7 @@ pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage,
         entries.insert(Path::new(FILES).join(LIST), Entry::Bytes(list.into_bytes()));
     }
     let files = tarball::pack(&entries).map_err(|error| Failure {
-        code: BROKE,
+        kind: ErrorKind::Internal,
         message: format!(
             "{}: cannot be packed for other machines: {error}\nhint: is it still there, and may you read it?",
             seat.spec
@@ -315,7 +316,7 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure>
     if seat.hash != hash {
         let what = format!("{named}: what arrived here has the hash {}, not {hash}", seat.hash);
         let hint = "does it name a program of the system, by its path, that is another one on this machine?";
-        return Err(Failure { code: BROKE, message: format!("{what}\nhint: {hint}") });
+        return Err(Failure { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
     }
     named.clone_into(&mut seat.spec);
     let hidden = texts(&about["hidden"]).unwrap_or_default().iter().map(|path| root.join(path)).collect();

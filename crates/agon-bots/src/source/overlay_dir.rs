@@ -11,11 +11,11 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use agon_host::sandbox::Writable;
 use rustix::fs::{Access, access};
 
 use super::scratch_dir::show_to_all;
 use super::{BotRejection, ScratchDir};
-use agon_host::sandbox::Writable;
 
 /// Maximum size of a file that is copied.
 const COPIED: u64 = 1 << 20;

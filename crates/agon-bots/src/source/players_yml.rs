@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agon_core::settings::closest_name;
+use agon_host::program::Program;
 use serde::Deserialize;
 use serde_saphyr::{Error, Spanned};
 
 use super::BotRejection;
-use agon_host::program::Program;
 
 /// Maximum file size.
 const LARGEST: u64 = 1 << 20;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agon_host::process::{AnswerError, BotConnection as _, LineProcess, shown};
+use agon_host::program::Program;
 use serde::{Deserialize, Serialize};
 
 use super::BotRejection;
-use agon_host::process::{AnswerError, BotConnection as _, LineProcess, shown};
-use agon_host::program::Program;
 
 /// Timeout of the check. A thousand files take a second or two.
 const LIMIT: Duration = Duration::from_secs(30);

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use agon_grid::messages::{self, PROTOCOL};
-use agon_rig::Postgres;
 use agon_store::{FinishedMatch, Ledger as _, Timestamp};
+use agon_test_servers::Postgres;
 
 use crate::league::{self, CpuTime, Durations, Measurement};
 use crate::model::Station;

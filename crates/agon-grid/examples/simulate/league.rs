@@ -11,9 +11,9 @@ use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::{NatsConnection, NatsOptions};
-use agon_rig::{Nats, Postgres};
 use agon_runner::{ActiveMatches, RunEvent, RunListener, StopFlag};
 use agon_store::{ConfigVersion, NewLedger, PostgresLedger, SecretSeed, Timestamp};
+use agon_test_servers::{Nats, Postgres};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 

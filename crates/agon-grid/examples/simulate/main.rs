@@ -20,7 +20,7 @@ mod usage;
 
 use std::time::Duration;
 
-use agon_rig::Postgres;
+use agon_test_servers::Postgres;
 use league::{Durations, Measurement};
 use model::{Prediction, Station};
 

@@ -7,7 +7,7 @@
     reason = "for tests; not every test uses everything"
 )]
 
-pub mod ground;
+pub mod fixture;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -30,13 +30,13 @@ use agon_grid::messages::{
 use agon_grid::subjects::{self, WORK_STREAM};
 use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
-use agon_rig::Nats;
 use agon_runner::match_progress::ResolvedPart;
 use agon_runner::{
     ActiveMatches, Executor, LoadedEntrant, LocalExecutor, MatchRunner, RunEvent, RunListener, RunOutcome,
     StopFlag,
 };
 use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
+use agon_test_servers::Nats;
 use async_nats::jetstream::{self, AckKind, consumer};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
@@ -181,7 +181,10 @@ impl Led<'_> {
                     let begun = std::time::Instant::now();
                     while !running.is_finished() {
                         tokio::time::sleep(Duration::from_millis(20)).await;
-                        assert!(begun.elapsed() < 2 * agon_rig::WAIT_TIMEOUT, "the run does not end");
+                        assert!(
+                            begun.elapsed() < 2 * agon_test_servers::WAIT_TIMEOUT,
+                            "the run does not end"
+                        );
                     }
                 };
                 tokio::pin!(over);

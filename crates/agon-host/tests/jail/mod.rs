@@ -32,7 +32,10 @@ impl Situation {
     #[track_caller]
     pub fn all() -> Vec<Self> {
         if !is_root() {
-            agon_rig::cannot_run(agon_rig::Lacks::Machine, "its part as root: this is another user");
+            agon_test_servers::cannot_run(
+                agon_test_servers::Lacks::Machine,
+                "its part as root: this is another user",
+            );
         }
         let all = [Self::Root, Self::RootBare, Self::User, Self::UserBare, Self::UserOld];
         all.into_iter().filter(|one| is_root() || !matches!(one, Self::Root | Self::RootBare)).collect()

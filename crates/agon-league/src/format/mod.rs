@@ -235,6 +235,26 @@ pub trait PhaseSchedule: Send + Sync {
     }
 }
 
+/// Stage `number`, given the verdicts of finished stages; `None` if the phase is finished or an earlier stage is not.
+pub fn stage_after(
+    schedule: &dyn PhaseSchedule,
+    stages: &[Vec<MatchVerdict>],
+    number: u32,
+) -> Option<Box<dyn Stage>> {
+    let known = stages.len().min(number as usize);
+    schedule.stage(number, &PhaseHistory { stages: &stages[..known], ..PhaseHistory::default() })
+}
+
+/// Names of the first `started` stages. Empty if the phase has only one stage.
+pub fn stage_names(schedule: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], started: u32) -> Vec<String> {
+    if started <= 1 && !schedule.depends_on_results() {
+        return Vec::new();
+    }
+    (0..started)
+        .map(|number| stage_after(schedule, stages, number).map_or_else(String::new, |stage| stage.name()))
+        .collect()
+}
+
 impl Format {
     /// Whether a bracket decides the places instead of a table.
     pub const fn is_bracket(&self) -> bool {

@@ -50,6 +50,9 @@ fn standings_sections(
 
 /// Section with the bracket. Empty if there is none.
 fn bracket_of(report: &Report, phase: &PhaseReport, root: &str) -> String {
-    let drawn = phase.bracket.as_ref().map_or_else(String::new, |one| bracket::bracket(report, one, root));
+    let drawn = phase
+        .bracket
+        .as_ref()
+        .map_or_else(String::new, |one| bracket::bracket(report, one, &phase.games, root));
     section("bracket", "Bracket", &drawn)
 }

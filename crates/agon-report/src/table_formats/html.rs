@@ -1,9 +1,9 @@
 //! Standings as HTML: for eyes, for ears (captions, scopes, labelled regions that scroll), without colour, on a phone, on paper.
 
-use crate::html::escaped;
 use agon_league::standings::{Standings, StandingsTable};
 
 use super::heading;
+use crate::html::escaped;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -1,14 +1,14 @@
 //! Session cookie, bearer tokens and other random secrets.
 
 use agon_core::record::Digest;
-use agon_store::site_db::token_hash;
+use agon_site_db::token_hash;
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
 
 /// `Max-Age` of the cookie in seconds: the longest life of a session. The server may end the session earlier.
-const MAX_AGE_SECONDS: i64 = agon_store::site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
+const MAX_AGE_SECONDS: i64 = agon_site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
 
 /// 256 random bits as text that fits in a header and a URL.
 pub fn random_secret() -> ApiResult<String> {

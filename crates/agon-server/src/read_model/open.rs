@@ -7,7 +7,7 @@ use agon_bots::Failure;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_league::config::BotSource;
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
     SiteDb, SiteDbError, UploadLimits,
 };

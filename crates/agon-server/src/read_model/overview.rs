@@ -8,7 +8,7 @@ use agon_core::GameInfo;
 use agon_league::MatchKey;
 use agon_league::config::CompetitionConfig;
 use agon_runner::phase_results;
-use agon_store::site_db::{self, CompetitionState, SiteDb};
+use agon_site_db::{CompetitionState, SiteDb};
 use agon_store::{Counts, Ledger, PhaseState, RulingKind};
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -215,7 +215,10 @@ pub fn match_key(phase: u32, name: &str) -> ApiResult<MatchKey> {
 }
 
 /// Upload limits: bots per contributor, and bytes per upload.
-pub fn upload_limits(row: &site_db::HostedCompetition, loaded: Option<&LoadedCompetition>) -> (u32, u64) {
+pub fn upload_limits(
+    row: &agon_site_db::HostedCompetition,
+    loaded: Option<&LoadedCompetition>,
+) -> (u32, u64) {
     let by_file = loaded.and_then(|loaded| loaded.competition.max_bots_per_contributor);
     let most = row.limits.per_contributor.or(by_file).unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR);
     (most, row.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES))
@@ -223,7 +226,7 @@ pub fn upload_limits(row: &site_db::HostedCompetition, loaded: Option<&LoadedCom
 
 /// How many more bots the caller may submit; `None` if it may not submit any. `accepts` says whether the competition accepts bots now.
 pub fn bots_left(
-    row: &site_db::HostedCompetition,
+    row: &agon_site_db::HostedCompetition,
     loaded: Option<&LoadedCompetition>,
     overview: &Overview,
     accepts: bool,
@@ -253,7 +256,7 @@ impl VisibleCompetition {
 pub async fn load(
     app: &AppState,
     competition_handle: &Arc<CompetitionHandle>,
-    row: &Arc<site_db::HostedCompetition>,
+    row: &Arc<agon_site_db::HostedCompetition>,
 ) -> ApiResult<CachedValue<Overview>> {
     let running = row.state == CompetitionState::Running;
     // Submissions change the site database without a new revision, so the cache entry is valid for one second.
@@ -272,7 +275,7 @@ pub async fn load(
 async fn compute(
     app: &AppState,
     competition_handle: &Arc<CompetitionHandle>,
-    row: &Arc<site_db::HostedCompetition>,
+    row: &Arc<agon_site_db::HostedCompetition>,
 ) -> ApiResult<Overview> {
     let (loaded, ledger) = (competition_handle.loaded(), competition_handle.ledger());
     let owners = entrant_owners(&app.office, row, loaded.as_deref()).await?;
@@ -295,7 +298,7 @@ async fn compute(
 /// Entrants of the site database and of the file. Bots that were never accepted are left out.
 async fn entrant_owners(
     site_db: &SiteDb,
-    row: &site_db::HostedCompetition,
+    row: &agon_site_db::HostedCompetition,
     loaded: Option<&LoadedCompetition>,
 ) -> ApiResult<Vec<EntrantOwner>> {
     let playing = site_db.accepted_for_phase(&row.id, u32::MAX).await?;

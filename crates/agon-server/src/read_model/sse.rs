@@ -65,7 +65,7 @@ mod tests {
         let bytes = competition_event(7, &FeedEvent::Table { phase: 0, revision: 12 });
         assert_eq!(&bytes[..], b"id: 7\nevent: table\ndata: {\"phase\":1,\"revision\":12}\n\n");
         let failed = FeedEvent::State {
-            state: agon_store::site_db::CompetitionState::Failed,
+            state: agon_site_db::CompetitionState::Failed,
             message: Some("a path\nand a line".to_owned()),
         };
         let text = String::from_utf8(competition_event(8, &failed).to_vec()).unwrap();

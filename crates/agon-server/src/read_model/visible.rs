@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_store::site_db::{CompetitionState, HostedCompetition};
+use agon_site_db::{CompetitionState, HostedCompetition};
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 

@@ -1,7 +1,7 @@
 //! Accounts: sign-up, and management by organisers.
 
+use agon_site_db::{AccountId, NewAccount, SignUpGrant, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{self, AccountId, NewAccount, SignUpGrant, token_hash};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ async fn sign_up(
     app.limiter.take(LimitedAction::SignUp, LimitKey::address(address))?;
     // Checked early, to avoid the slow hash. Creating the account checks again.
     if app.office.account_by_name(&body.name).await?.is_some() {
-        return Err(site_db::SiteDbError::Taken { what: "name" }.into());
+        return Err(agon_site_db::SiteDbError::Taken { what: "name" }.into());
     }
     let password_hash = app.passwords.hash(body.password).await?;
     let new = NewAccount { name: body.name, password_hash, grant, at: Timestamp::now() };
@@ -102,7 +102,7 @@ async fn sign_up_grant(app: &AppState, code: Option<&str>) -> ApiResult<SignUpGr
     let closed = || ApiError::new(StatusCode::FORBIDDEN, "closed", "sign-up is closed");
     let Some(code) = code else {
         return match app.config.sign_up {
-            SignUp::Open => Ok(SignUpGrant::Open(site_db::Role::Author)),
+            SignUp::Open => Ok(SignUpGrant::Open(agon_site_db::Role::Author)),
             SignUp::Invite => {
                 Err(ApiError::new(StatusCode::FORBIDDEN, "invitation", "sign-up requires an invitation")
                     .hint("ask an organiser for a link"))
@@ -176,7 +176,7 @@ async fn change_account(
     Ok(Json(account_body(&app, &account).await?))
 }
 
-async fn account_body(app: &AppState, account: &site_db::Account) -> ApiResult<Account> {
+async fn account_body(app: &AppState, account: &agon_site_db::Account) -> ApiResult<Account> {
     Ok(Account {
         id: account.id.0,
         name: account.name.clone(),

@@ -1,11 +1,11 @@
 //! Organiser API: creating and running competitions.
 
 use agon_league::config::preset;
-use agon_store::Timestamp;
-use agon_store::site_db::{
-    self, CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant,
-    Origin, UploadLimits,
+use agon_site_db::{
+    CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant, Origin,
+    UploadLimits,
 };
+use agon_store::Timestamp;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -437,7 +437,7 @@ async fn set_state(
     }
     match app.office.set_state(&found.id, from, to, None).await {
         // Another organiser changed the state first.
-        Err(site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
+        Err(agon_site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
         other => Ok(other?),
     }
 }

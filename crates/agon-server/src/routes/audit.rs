@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agon_site_db::{AccountId, AuditFilter, NewAuditEntry};
 use agon_store::Timestamp;
-use agon_store::site_db::{AccountId, AuditFilter, NewAuditEntry};
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

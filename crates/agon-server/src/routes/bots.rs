@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agon_core::Fault;
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::site_db::{EntrantId, PageRequest as OfficePage, SubmissionFilter, SubmissionState};
+use agon_site_db::{EntrantId, PageRequest as OfficePage, SubmissionFilter, SubmissionState};
 use agon_store::{FaultFilter, StoredFault};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};

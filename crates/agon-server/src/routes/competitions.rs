@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_store::site_db::{self, CompetitionFilter};
+use agon_site_db::CompetitionFilter;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -187,7 +187,7 @@ pub async fn competition_body(
     })
 }
 
-fn info(row: &site_db::HostedCompetition) -> ApiResult<&'static agon_core::GameInfo> {
+fn info(row: &agon_site_db::HostedCompetition) -> ApiResult<&'static agon_core::GameInfo> {
     agon_engine::any_game(&row.game).map(|any_game| any_game.info()).map_err(ApiError::internal)
 }
 

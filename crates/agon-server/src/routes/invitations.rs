@@ -1,7 +1,7 @@
 //! Invitations: sign-up links.
 
+use agon_site_db::{InvitationId, NewInvitation, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{self, InvitationId, NewInvitation, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub struct InvitationBody {
 }
 
 impl Invitation {
-    fn from_site(invitation: site_db::Invitation, code: Option<String>) -> Self {
+    fn from_site(invitation: agon_site_db::Invitation, code: Option<String>) -> Self {
         Self {
             id: invitation.id.0,
             role: invitation.role.into(),

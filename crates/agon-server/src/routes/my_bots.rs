@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_store::site_db::{self, EntrantId};
+use agon_site_db::EntrantId;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -88,7 +88,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             .filter_map(|other| other.version)
             .max();
         let plays = entrant.withdrawn.is_none()
-            && (competition.state != site_db::CompetitionState::Waiting || entrant.number.is_some());
+            && (competition.state != agon_site_db::CompetitionState::Waiting || entrant.number.is_some());
         items.push(MyBot {
             bot: entrant.id.0,
             entrant: entrant.number,

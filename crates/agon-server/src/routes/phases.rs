@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use agon_league::MatchKey;
-use agon_league::format::{BalanceReport, PhaseHistory};
-use agon_report::brackets;
-use agon_report::data::GameList;
+use agon_league::bracket as model;
+use agon_league::format::BalanceReport;
+use agon_report::text_format::{plural, trim_number};
 use agon_runner::phase_results;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -326,61 +326,51 @@ async fn compute_bracket(
     let started = ledger.progress(number).await.map_err(ApiError::internal)?.played.len() as u32;
     let stages =
         phase_results::finished_stages(ledger, info, number, plan.as_ref(), started).await.map_err(broke)?;
-    let bracket =
-        brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
-            .await
-            .map_err(|failure| ApiError::internal(failure.message))?;
-    let seeded = |entrant: agon_league::Entrant| {
-        field.entrants.iter().position(|known| *known == entrant).map(|at| at as u32 + 1)
-    };
-    let side = |tie: &agon_report::bracket::Tie, at: usize| {
-        let own = tie.sides[at];
-        let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq();
-        let mut score = if tie.matches.is_empty() {
-            String::new()
-        } else {
-            agon_report::text_format::trim_number(own.points, 2)
+    let bracket = phase_results::bracket(ledger, info, number, plan.as_ref(), &field, &stages).await;
+    Ok(Bracket::of(&bracket.map_err(broke)?))
+}
+
+impl Bracket {
+    fn of(bracket: &model::Bracket) -> Self {
+        let round = |round: &model::BracketRound| BracketRound {
+            name: round.name.clone(),
+            matches: round.ties.iter().map(|tie| BracketMatch::of(tie, bracket.tie_break)).collect(),
         };
-        if level && tie.winner.is_some() {
-            score += &format!(" ({})", agon_report::text_format::trim_number(own.second, 2));
+        let place = |one: &model::BracketPlace| BracketPlace {
+            place: one.place,
+            entrants: one.entrants.iter().map(|entrant| entrant.0).collect(),
+        };
+        Self {
+            rounds: bracket.rounds.iter().map(round).collect(),
+            placing: bracket.places.iter().map(place).collect(),
         }
-        BracketSide {
-            entrant: Some(own.entrant.0),
-            seed: seeded(own.entrant),
-            score,
-            won: tie.winner == Some(at),
-        }
-    };
-    let tie = |tie: &agon_report::bracket::Tie| {
-        let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq() && tie.winner.is_some();
+    }
+}
+
+impl BracketMatch {
+    fn of(tie: &model::BracketTie, tie_break: &str) -> Self {
         let mut notes = Vec::new();
-        if tie.extra > 0 {
-            notes.push(agon_report::text_format::plural(tie.extra.into(), "extra pair", "extra pairs"));
+        if tie.extra_pairs > 0 {
+            notes.push(plural(tie.extra_pairs.into(), "extra pair", "extra pairs"));
         }
-        if level {
-            notes.push(format!("in brackets: {}", bracket.second));
+        if tie.is_level() {
+            notes.push(format!("in brackets: {tie_break}"));
         }
-        BracketMatch {
+        Self {
             match_: tie.matches.first().map(|key| match_name(*key)),
-            sides: vec![side(tie, 0), side(tie, 1)],
+            sides: vec![BracketSide::of(tie, 0), BracketSide::of(tie, 1)],
             note: notes.join("; "),
         }
-    };
-    let rounds = bracket
-        .rounds
-        .iter()
-        .map(|round| BracketRound { name: round.name.clone(), matches: round.ties.iter().map(tie).collect() })
-        .collect();
-    let past = PhaseHistory { stages: &stages, ..PhaseHistory::default() };
-    let mut place = 1;
-    let mut placing = Vec::new();
-    for shared in plan.placing(&past).unwrap_or_default() {
-        placing.push(BracketPlace { place, entrants: shared.iter().map(|one| one.0).collect() });
-        place += shared.len() as u32;
     }
-    // Before the first loss all entrants share the first place, which tells nothing.
-    if placing.len() < 2 {
-        placing.clear();
+}
+
+impl BracketSide {
+    fn of(tie: &model::BracketTie, at: usize) -> Self {
+        let own = tie.sides[at];
+        let mut score = if tie.matches.is_empty() { String::new() } else { trim_number(own.points, 2) };
+        if tie.is_level() {
+            score += &format!(" ({})", trim_number(own.tie_break, 2));
+        }
+        Self { entrant: Some(own.entrant.0), seed: own.seed, score, won: tie.winner == Some(at) }
     }
-    Ok(Bracket { rounds, placing })
 }

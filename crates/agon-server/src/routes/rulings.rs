@@ -1,8 +1,9 @@
 //! Rulings: void matches and disqualified bots. Each has a reason and is kept permanently.
 
+use agon_core::ErrorKind;
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings;
-use agon_store::site_db::HostedCompetition;
+use agon_site_db::HostedCompetition;
 use agon_store::{Ledger, NewRuling, RulingKind, RulingLift, StoreError, Timestamp};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -122,7 +123,11 @@ async fn make_ruling(
     let new =
         NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let created = rulings::make_ruling(&*ledger, &loaded.competition, &new).await.map_err(|error| {
-        if error.is_wrong_use() { ruling_error(&error.to_string()) } else { ApiError::internal(error) }
+        if error.kind() == ErrorKind::Usage {
+            ruling_error(&error.to_string())
+        } else {
+            ApiError::internal(error)
+        }
     });
     let response = match created {
         Ok(number) => ruling_body(&app, &competition, &*ledger, number).await,

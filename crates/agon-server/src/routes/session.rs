@@ -1,7 +1,7 @@
 //! Signing in and out, and changing the password.
 
+use agon_site_db::{Account, NewSession, SecretString, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{Account, NewSession, SecretString, token_hash};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;

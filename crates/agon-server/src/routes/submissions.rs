@@ -1,10 +1,10 @@
 //! Submitting bots, and the results of their checks.
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
-    self, Entrant, EntrantId, HostedCompetition, NewEntrant, NewSubmission, PageRequest as OfficePage,
+use agon_site_db::{
+    Entrant, EntrantId, HostedCompetition, NewEntrant, NewSubmission, PageRequest as OfficePage,
     SubmissionFilter, SubmissionId,
 };
+use agon_store::Timestamp;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request, State};
 use axum::http::{StatusCode, header};
@@ -84,7 +84,7 @@ pub struct UploadForm {
 /// A competition that the caller may see, or 404.
 pub async fn find_visible(app: &AppState, caller: &Caller, id: &str) -> ApiResult<HostedCompetition> {
     let found = app.office.competition(id).await?;
-    if (!found.public || found.state == site_db::CompetitionState::Draft) && !caller.is_organiser() {
+    if (!found.public || found.state == agon_site_db::CompetitionState::Draft) && !caller.is_organiser() {
         return Err(ApiError::not_found("competition"));
     }
     Ok(found)
@@ -95,7 +95,7 @@ pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiRes
     let found = app.office.entrant(EntrantId(bot)).await;
     match found {
         Ok(entrant) if entrant.competition == competition => Ok(entrant),
-        Ok(_) | Err(site_db::SiteDbError::NotFound { .. }) => Err(ApiError::not_found("bot")),
+        Ok(_) | Err(agon_site_db::SiteDbError::NotFound { .. }) => Err(ApiError::not_found("bot")),
         Err(error) => Err(error.into()),
     }
 }
@@ -118,7 +118,9 @@ async fn submit_bot(
 ) -> ApiResult<(StatusCode, Json<Submission>)> {
     let me = caller.author()?;
     let competition = find_visible(&app, &caller, &id).await?;
-    if competition.state != site_db::CompetitionState::Open || competition.origin != site_db::Origin::Hosted {
+    if competition.state != agon_site_db::CompetitionState::Open
+        || competition.origin != agon_site_db::Origin::Hosted
+    {
         return Err(not_open(&competition));
     }
     let upload = receive_upload(&app, &competition, request).await?;
@@ -137,9 +139,10 @@ async fn submit_bot(
         bot: None,
         at: Timestamp::now(),
     };
-    let entrant = app.office.add_entrant(&new, &[site_db::CompetitionState::Open]).await?;
+    let entrant = app.office.add_entrant(&new, &[agon_site_db::CompetitionState::Open]).await?;
     let queued =
-        store_and_enqueue(&app, me, &entrant, &upload, &meta, 0, &[site_db::CompetitionState::Open]).await;
+        store_and_enqueue(&app, me, &entrant, &upload, &meta, 0, &[agon_site_db::CompetitionState::Open])
+            .await;
     if queued.is_err() {
         // Removes the entrant again.
         let _ = app.office.withdraw(entrant.id, Timestamp::now()).await;
@@ -172,7 +175,7 @@ async fn submit_version(
     if !uploads::accepts_bots(&competition) {
         return Err(not_open(&competition));
     }
-    let waiting = competition.state == site_db::CompetitionState::Waiting;
+    let waiting = competition.state == agon_site_db::CompetitionState::Waiting;
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
@@ -185,7 +188,7 @@ async fn submit_version(
     // The upload may have taken minutes, so the state is checked again.
     let competition = find_visible(&app, &caller, &id).await?;
     if !uploads::accepts_bots(&competition)
-        || waiting != (competition.state == site_db::CompetitionState::Waiting)
+        || waiting != (competition.state == agon_site_db::CompetitionState::Waiting)
     {
         return Err(not_open(&competition));
     }
@@ -209,7 +212,7 @@ fn not_open(competition: &HostedCompetition) -> ApiError {
         format!("{} does not accept bots now: it is {}", competition.name, competition.state),
     );
     match competition.state {
-        site_db::CompetitionState::Waiting => {
+        agon_site_db::CompetitionState::Waiting => {
             error.hint("between phases, only authors of bots that take part can submit new versions")
         }
         _ => error,
@@ -285,8 +288,8 @@ async fn store_and_enqueue(
     upload: &Upload,
     meta: &uploads::SubmissionMeta,
     from_phase: u32,
-    while_in: &[site_db::CompetitionState],
-) -> ApiResult<site_db::Submission> {
+    while_in: &[agon_site_db::CompetitionState],
+) -> ApiResult<agon_site_db::Submission> {
     let folder = uploads::submission_folder(&entrant.competition, entrant.id, &upload.id);
     let to = app.config.data.join(folder);
     let (from, meta) = (upload.folder(), meta.clone());
@@ -346,7 +349,7 @@ async fn withdraw_bot(
 }
 
 /// A submission of the caller, or any for organisers; 404 for everyone else.
-async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<site_db::Submission> {
+async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<agon_site_db::Submission> {
     caller.signed_in()?;
     let none = || ApiError::not_found("submission");
     let found = app.office.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
@@ -408,10 +411,10 @@ fn trial_film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) ->
 }
 
 /// The submission as sent to clients.
-pub async fn submission_body(app: &AppState, one: &site_db::Submission) -> ApiResult<Submission> {
+pub async fn submission_body(app: &AppState, one: &agon_site_db::Submission) -> ApiResult<Submission> {
     let entrant = app.office.entrant(one.entrant).await?;
     let by = app.office.account(one.account).await?.name;
-    let queued = one.state == site_db::SubmissionState::Queued;
+    let queued = one.state == agon_site_db::SubmissionState::Queued;
     let waiting = if queued { app.office.count_before(&one.id).await? } else { 0 };
     let trials = if one.finished.is_some() { app.office.count_trials(&one.id).await? } else { 0 };
     Ok(Submission {
@@ -433,7 +436,10 @@ pub async fn submission_body(app: &AppState, one: &site_db::Submission) -> ApiRe
 }
 
 /// The latest submissions of an account, newest first: at most 1,000.
-pub async fn latest_submissions(app: &AppState, me: &CurrentUser) -> ApiResult<Vec<site_db::Submission>> {
+pub async fn latest_submissions(
+    app: &AppState,
+    me: &CurrentUser,
+) -> ApiResult<Vec<agon_site_db::Submission>> {
     let mut all = Vec::new();
     let mut page = OfficePage { after: None, limit: 200 };
     for _ in 0..5 {

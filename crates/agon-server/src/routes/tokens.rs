@@ -1,7 +1,7 @@
 //! API tokens, for programs that act for a user.
 
+use agon_site_db::{NewToken, TokenId, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{self, NewToken, TokenId, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct TokenBody {
 }
 
 impl Token {
-    fn from_site(token: site_db::Token, text: Option<String>) -> Self {
+    fn from_site(token: agon_site_db::Token, text: Option<String>) -> Self {
         Self {
             id: token.id.0,
             label: token.label,
@@ -66,7 +66,8 @@ impl Token {
 async fn tokens(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<PageBody<Token>>> {
     let me = caller.signed_in()?;
     let now = Timestamp::now();
-    let good = |token: &site_db::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
+    let good =
+        |token: &agon_site_db::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
     let tokens = app.office.tokens_of(me.account()).await?;
     let items = tokens.into_iter().filter(good).map(|token| Token::from_site(token, None)).collect();
     Ok(Json(PageBody { items, next: None }))

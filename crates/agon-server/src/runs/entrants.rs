@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
 use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     AccountId, CompetitionPatch, CompetitionState, Entrant, HostedCompetition, Origin, SiteDb,
 };
 

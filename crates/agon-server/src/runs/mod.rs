@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agon_runner::StopFlag;
-use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
+use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 
 use crate::config::Config;
 use crate::error::StartError;

@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 
 use agon_bots::Failure;
 use agon_competition::run::{RunContext, run_competition};
+use agon_core::ErrorKind;
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
+use agon_site_db::CompetitionState;
 use agon_store::PhaseState;
-use agon_store::site_db::CompetitionState;
 use tokio::runtime::Handle;
 
 use super::entrants;
@@ -209,7 +210,7 @@ fn update_game_count(app: &AppState) {
 }
 
 fn internal_error(error: impl std::fmt::Display) -> Failure {
-    Failure { code: agon_bots::error::BROKE, message: error.to_string() }
+    Failure { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
 fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {

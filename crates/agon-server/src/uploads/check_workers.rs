@@ -12,10 +12,10 @@ use agon_bots::{Failure, SandboxMode};
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionState, SubmissionVerdict,
 };
+use agon_store::Timestamp;
 use tokio::runtime::Handle;
 
 use super::report::CheckReport;

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionState, Entrant, EntrantId, HostedCompetition, Origin, Submission, SubmissionId,
 };
+use agon_store::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;

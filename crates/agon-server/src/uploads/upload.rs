@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agon_bots::source::archive::{ENTRIES, UploadedFile};
 use agon_core::record::Digest;
-use agon_store::site_db::SubmissionId;
+use agon_site_db::SubmissionId;
 use axum::extract::Multipart;
 use axum::extract::multipart::{Field, MultipartError};
 use sha2::{Digest as _, Sha256};

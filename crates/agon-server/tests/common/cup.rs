@@ -10,7 +10,7 @@ use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
 use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunListener, RunOutcome, StopFlag};
 use agon_server::read_model::{CompetitionHandle, load};
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionState, NewCompetition, NewEntrant, NewSubmission, Origin, SubmissionId, SubmissionState,
     SubmissionVerdict, UploadLimits, token_hash,
 };
@@ -108,7 +108,7 @@ impl Site {
         office.create_competition(&new).await.unwrap();
         for entrant in &sitting.competition.entrants {
             let owner = owners.iter().find(|(name, _)| *name == entrant.name);
-            let account = owner.map(|(_, id)| agon_store::site_db::AccountId(*id));
+            let account = owner.map(|(_, id)| agon_site_db::AccountId(*id));
             let new = NewEntrant {
                 competition: id.to_owned(),
                 account,

@@ -6,10 +6,8 @@ pub mod cup;
 
 use agon_server::config::Limits;
 use agon_server::{AppState, Config, router};
+use agon_site_db::{Account, NewAccount, NewSession, NewToken, Role, SecretString, SignUpGrant, token_hash};
 use agon_store::Timestamp;
-use agon_store::site_db::{
-    Account, NewAccount, NewSession, NewToken, Role, SecretString, SignUpGrant, token_hash,
-};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};

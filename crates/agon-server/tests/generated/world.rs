@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use agon_site_db::{Account, AccountId, CompetitionState, Role};
 use agon_store::Timestamp;
-use agon_store::site_db::{Account, AccountId, CompetitionState, Role};
 use serde_json::{Value, json};
 
 use super::common::cup::played;

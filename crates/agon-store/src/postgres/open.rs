@@ -303,7 +303,7 @@ pub async fn rename_old(url: &str, slug: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use agon_rig::Postgres;
+    use agon_test_servers::Postgres;
     use tokio::runtime::Builder;
 
     use super::*;
@@ -328,7 +328,7 @@ mod tests {
     /// There is only one version so far: an invented second migration stands for future ones.
     #[test]
     fn open_migrates_an_older_ledger_completely_or_not_at_all() {
-        if agon_rig::skip_without_servers() {
+        if agon_test_servers::skip_without_servers() {
             return;
         }
         let url = Postgres::shared().database().url;

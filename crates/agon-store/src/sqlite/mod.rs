@@ -52,7 +52,7 @@ pub struct SqliteLedger {
 
 /// The connection that writes.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub struct Writer {
     connection: SqliteConnection,
     /// Options for reconnecting.
     options: SqliteConnectOptions,
@@ -64,18 +64,18 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Wraps a connection that was opened with these options.
-    pub(crate) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
+    pub fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
         Self { connection, options, last_sync: Instant::now(), is_synchronous: false }
     }
 
     /// Closes the connection.
-    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+    pub async fn close(self) -> Result<(), sqlx::Error> {
         self.connection.close().await
     }
 
     /// Begins a transaction. A `durable` commit syncs this and all earlier transactions to disk. Other commits survive a crash of
     /// the program; a power cut within [`SYNC_INTERVAL`] loses them.
-    pub(crate) async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
+    pub async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
         let failed = db_error::in_file(path);
         self.recover().await.map_err(&failed)?;
         let is_synchronous = durable || self.last_sync.elapsed() >= SYNC_INTERVAL;

@@ -31,7 +31,8 @@ const WRITER_CACHE_SIZE: &str = "-8000";
 /// Pages in the `-wal` file (16 MiB) that trigger a checkpoint.
 const CHECKPOINT_PAGES: &str = "4000";
 
-pub(crate) const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
+/// Hint for a file that cannot be created.
+pub const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
 const FILE_HINT: &str = "check the path and your permission to read the file";
 
 /// Creates the file. It is built in memory, written to an unnamed file, and linked to its name once it is complete and synced.
@@ -71,7 +72,7 @@ async fn database_image(new_ledger: Option<&NewLedger>) -> Result<Vec<u8>, sqlx:
 }
 
 /// Creates a file with these bytes that only its owner can read. Never overwrites a file.
-pub(crate) fn write_atomically(path: &Path, image: &[u8]) -> io::Result<()> {
+pub fn write_atomically(path: &Path, image: &[u8]) -> io::Result<()> {
     let folder = folder(path);
     // The file contains a secret seed or password hashes.
     let mode = 0o600;
@@ -121,7 +122,7 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
 }
 
 /// Checks that file and folder are writable. SQLite would only say that it cannot open the file.
-pub(crate) fn check_writable(path: &Path) -> Result<()> {
+pub fn check_writable(path: &Path) -> Result<()> {
     for needed in [path, folder(path)] {
         rustix::fs::access(needed, rustix::fs::Access::WRITE_OK).map_err(|error| StoreError::ReadOnly {
             place: path.display().to_string(),
@@ -150,7 +151,8 @@ pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
     Ok(SqliteLedger { path: path.to_owned(), writer: None, readers: readers(options) })
 }
 
-pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
+/// Connection options of a file.
+pub fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(false)
@@ -159,7 +161,8 @@ pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-pub(crate) fn readers(options: SqliteConnectOptions) -> SqlitePool {
+/// Pool of read connections.
+pub fn readers(options: SqliteConnectOptions) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(MAX_READERS)
         .idle_timeout(None)
@@ -169,7 +172,7 @@ pub(crate) fn readers(options: SqliteConnectOptions) -> SqlitePool {
 }
 
 /// Checks the file header before SQLite opens the file, because opening would change a database of another program.
-pub(crate) fn check_header(path: &Path, application: u32) -> Result<()> {
+pub fn check_header(path: &Path, application: u32) -> Result<()> {
     let place = path.display().to_string();
     let not = |what: &str| StoreError::NotALedger { place: place.clone(), what: what.to_owned() };
     let mut header = [0; 100];
@@ -201,7 +204,7 @@ pub(crate) fn check_header(path: &Path, application: u32) -> Result<()> {
 }
 
 /// Version of the file; an error if it is newer than `known`.
-pub(crate) async fn version(connection: &mut SqliteConnection, path: &Path, known: i64) -> Result<i64> {
+pub async fn version(connection: &mut SqliteConnection, path: &Path, known: i64) -> Result<i64> {
     let found: i64 = sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(connection)
         .await
@@ -213,10 +216,7 @@ pub(crate) async fn version(connection: &mut SqliteConnection, path: &Path, know
 }
 
 /// Runs the missing migrations, all or none.
-pub(crate) async fn migrate(
-    connection: &mut SqliteConnection,
-    steps: &[&'static str],
-) -> Result<(), sqlx::Error> {
+pub async fn migrate(connection: &mut SqliteConnection, steps: &[&'static str]) -> Result<(), sqlx::Error> {
     let mut change = connection.begin_with("BEGIN IMMEDIATE").await?;
     // Read again inside the transaction: another process may have migrated first.
     let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *change).await?;

@@ -1,5 +1,6 @@
 //! Rulings of the organiser.
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::Entrant;
 use agon_store::{
@@ -113,7 +114,10 @@ pub async fn invalid_rulings_are_rejected_with_a_clear_message(storage: &impl Te
 
 fn assert_rejected(error: &StoreError, expected: &str) {
     let text = error.to_string();
-    assert!(error.is_usage_error() && text.contains(expected) && text.contains("\nhint: "), "{text}");
+    assert!(
+        error.kind() == ErrorKind::Usage && text.contains(expected) && text.contains("\nhint: "),
+        "{text}"
+    );
 }
 
 pub async fn phase_stores_the_rulings_at_start_and_publication(storage: &impl TestStorage) {

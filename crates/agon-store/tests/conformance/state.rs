@@ -1,5 +1,6 @@
 //! Competition data, phases and bots.
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::Entrant;
 use agon_store::{ConfigVersion, NewBotVersion, PhaseState, SecretSeed, StoreError, Timestamp};
@@ -46,7 +47,7 @@ pub async fn phase_state_only_moves_forward(storage: &impl TestStorage) {
     let ledger = storage.create(2).await;
     let table = Digest([7; 32]);
     let is_rejected = |error: StoreError| {
-        matches!(error, StoreError::WrongPhaseState { phase: 1, .. }) && error.is_usage_error()
+        matches!(error, StoreError::WrongPhaseState { phase: 1, .. }) && error.kind() == ErrorKind::Usage
     };
 
     assert!(is_rejected(ledger.publish_phase(1, table, &[], Timestamp(1)).await.unwrap_err()));
@@ -134,7 +135,7 @@ pub async fn run_lock_is_held_by_one_process_at_a_time(storage: &impl TestStorag
     let second = storage.open().await;
     let run_lock = first.acquire_run_lock().await.unwrap();
     let error = second.acquire_run_lock().await.unwrap_err();
-    assert!(error.is_usage_error());
+    assert_eq!(error.kind(), ErrorKind::Usage);
     let StoreError::AlreadyRunning { pid, host, .. } = &error else { panic!("{error}") };
     assert_eq!(*pid, std::process::id());
     assert!(error.to_string().contains(&format!("in process {pid} on {host}\nhint: ")), "{error}");

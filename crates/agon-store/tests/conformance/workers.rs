@@ -1,5 +1,6 @@
 //! Workers: bans, the matches they played, and revoking matches.
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
@@ -179,7 +180,7 @@ pub async fn revoking_fails_in_a_phase_that_is_not_running(storage: &impl TestSt
         let error =
             ledger.revoke_matches(phase, &[key(phase, 0, 0)], "w1 lies", Timestamp(6)).await.unwrap_err();
         assert!(
-            error.is_usage_error() && error.to_string().contains("its matches cannot be revoked"),
+            error.kind() == ErrorKind::Usage && error.to_string().contains("its matches cannot be revoked"),
             "{error}"
         );
     }

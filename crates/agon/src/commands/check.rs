@@ -2,7 +2,7 @@
 
 use agon_bots::Failure;
 use agon_bots::check::{CheckRequest, check};
-use agon_bots::error::NO;
+use agon_core::ErrorKind;
 
 use crate::cli::Check;
 use crate::{output, setup};
@@ -25,5 +25,5 @@ pub fn run(args: &Check) -> Result<(), Failure> {
         output::print(&checked.text())?;
     }
     // The answer is on stdout already.
-    if checked.accepted { Ok(()) } else { Err(Failure { code: NO, message: String::new() }) }
+    if checked.accepted { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
 }

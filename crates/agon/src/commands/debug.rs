@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use agon_bots::error::{Failure, NO};
+use agon_bots::error::Failure;
 use agon_core::record::Record;
-use agon_core::{AnswerTimes, FaultReport, Seat};
+use agon_core::{AnswerTimes, ErrorKind, FaultReport, Seat};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::through;
@@ -206,7 +206,7 @@ pub fn differs(game: usize, turn: u32, hint: bool) -> Failure {
     if hint {
         message += &format!("\nhint: --game {game} --turn {turn} shows what it saw there, --pdb stops in it");
     }
-    Failure { code: NO, message }
+    Failure { kind: ErrorKind::Rejected, message }
 }
 
 impl DebugSession<'_> {

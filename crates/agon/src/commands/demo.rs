@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_bots::error::{BROKE, Failure, NO};
+use agon_bots::error::Failure;
 use agon_bots::starter;
 use agon_competition::LoadedCompetition;
+use agon_core::ErrorKind;
 use agon_host::ScratchDir;
 use agon_report::table_formats;
 use agon_runner::phase_results;
 use agon_server::{AppState, Config, Server};
-use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
+use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 use serde_json::json;
 
 use super::serve;
@@ -69,7 +70,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     output::note("playing five small competitions, about a minute in all ...");
     let played = tokio::select! {
         played = all_over(&app) => played,
-        () = agon_server::wait_for_stop_signal() => Err(Failure { code: NO, message: String::new() }),
+        () = agon_server::wait_for_stop_signal() => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
     };
     let told = match played {
         Ok(()) => tables(&files, args).await,
@@ -89,10 +90,10 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
 }
 
 fn broke(error: impl std::fmt::Display) -> Failure {
-    Failure { code: BROKE, message: error.to_string() }
+    Failure { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
-async fn competitions(app: &AppState) -> Result<Vec<agon_store::site_db::HostedCompetition>, Failure> {
+async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Failure> {
     let page = PageRequest { after: None, limit: 100 };
     Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }

@@ -5,7 +5,8 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
-use agon_bots::error::{Failure, NO};
+use agon_bots::error::Failure;
+use agon_core::ErrorKind;
 use agon_grid::probe::{self, ProbeResult};
 use serde_json::json;
 
@@ -125,7 +126,10 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
         ))?;
     }
     match checks.iter().find(|c| c.health == Health::Bad) {
-        Some(c) => Err(Failure { code: NO, message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint) }),
+        Some(c) => Err(Failure {
+            kind: ErrorKind::Rejected,
+            message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint),
+        }),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! `agon debug ... --pdb`: a Python bot in this terminal, stopped in its own function at the turn in question.
 
-use agon_bots::error::{BROKE, Failure};
-use agon_core::{BotLifetime, FaultReport};
+use agon_bots::error::Failure;
+use agon_core::{BotLifetime, ErrorKind, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
 use agon_host::interactive::{InteractiveBot, InteractiveReply, through};
@@ -27,7 +27,7 @@ pub fn run(case: &DebugSession<'_>) -> Result<(), Failure> {
     output::print(&(case.title() + &case.what_it_saw(target)))?;
     output::note("pdb: runs here, without the sandbox and without time limits; `c` goes on, `q` leaves");
     let broke = |what: String| Failure {
-        code: BROKE,
+        kind: ErrorKind::Internal,
         message: format!("{}: {}\nhint: what it printed is above", case.bot.spec(), what.replace('\n', "; ")),
     };
     let seed = bot_seed(first.record(), case.seat);

@@ -3,7 +3,7 @@
 use agon_bots::Failure;
 use agon_bots::isolation;
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_core::{Assets, BotLifetime, ErrorKind, Fault, GameInfo, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::{MakeTurnLog, TurnLog};
@@ -229,8 +229,7 @@ impl Tally {
         if self.watch {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
-            let films =
-                films.map_err(|e| Failure { code: agon_bots::error::BROKE, message: e.to_string() })?;
+            let films = films.map_err(|e| Failure { kind: ErrorKind::Internal, message: e.to_string() })?;
             watch::watch(order.table.info(), &films, order.args.every)?;
         }
         output::print(&self.text(order))

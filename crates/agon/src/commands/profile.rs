@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agon_bots::error::{BROKE, Failure};
-use agon_core::Seat;
+use agon_bots::error::Failure;
+use agon_core::{ErrorKind, Seat};
 use agon_engine::Film;
 use agon_engine::debug_replay::bot_seed;
 use agon_host::Program;
@@ -47,7 +47,7 @@ pub fn take(
     cpu: Duration,
 ) -> Result<Profile, Failure> {
     let broke = |what: String| Failure {
-        code: BROKE,
+        kind: ErrorKind::Internal,
         message: format!(
             "the profile failed: {}\nhint: does the bot play without --profile?",
             what.replace('\n', "; ")

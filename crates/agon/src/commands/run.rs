@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::{Failure, NO};
+use agon_bots::error::Failure;
 use agon_bots::source::players_yml;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
+use agon_core::ErrorKind;
 use agon_grid::permissions::Role;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
@@ -139,7 +140,7 @@ fn stopped(ended: RunOutcome, words: &str) -> Result<(), Failure> {
             if !words.is_empty() {
                 output::note(words);
             }
-            Err(Failure { code: NO, message: String::new() })
+            Err(Failure { kind: ErrorKind::Rejected, message: String::new() })
         }
         _ => Ok(()),
     }

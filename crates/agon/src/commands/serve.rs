@@ -1,7 +1,8 @@
 //! `agon serve`: a place on the web for competitions.
 
-use agon_bots::error::{BROKE, Failure};
+use agon_bots::error::Failure;
 use agon_competition::LedgerLocation;
+use agon_core::ErrorKind;
 use agon_server::{Config, StartError};
 
 use crate::server_client::cli::{Serve, SignUp};
@@ -63,6 +64,6 @@ pub fn failure(error: StartError) -> Failure {
     match error {
         StartError::Grid(error) => error.into(),
         StartError::Ledgers(failure) => failure,
-        other => Failure { code: BROKE, message: other.to_string() },
+        other => Failure { kind: ErrorKind::Internal, message: other.to_string() },
     }
 }

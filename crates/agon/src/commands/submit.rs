@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_bots::Failure;
 use agon_bots::check::{CheckResult, StepOutcome, StepResult};
-use agon_bots::error::{BROKE, NO};
+use agon_core::ErrorKind;
 use agon_host::BotRejection;
 use serde_json::Value as Json;
 
@@ -49,9 +49,9 @@ pub fn run(args: &Submit) -> Result<(), Failure> {
         let failure = answer.refusal();
         if args.json {
             output::print_json("submission", answer.json)?;
-            return Err(Failure { code: NO, message: String::new() });
+            return Err(Failure { kind: ErrorKind::Rejected, message: String::new() });
         }
-        return Err(Failure { code: NO, ..failure });
+        return Err(Failure { kind: ErrorKind::Rejected, ..failure });
     }
     let mut submission = answer.good()?;
     output::note(&format!("{} bytes were handed in; waiting for the check", content.len()));
@@ -84,10 +84,11 @@ fn told(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
     match state.as_str() {
         "accepted" => Ok(()),
         // The answer is on stdout already.
-        "refused" => Err(Failure { code: NO, message: String::new() }),
-        _ => {
-            Err(Failure { code: BROKE, message: "the check itself broke\nhint: hand it in again".to_owned() })
-        }
+        "refused" => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
+        _ => Err(Failure {
+            kind: ErrorKind::Internal,
+            message: "the check itself broke\nhint: hand it in again".to_owned(),
+        }),
     }
 }
 

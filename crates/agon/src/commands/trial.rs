@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use agon_bots::error::{BROKE, Failure, NO};
+use agon_bots::error::Failure;
 use agon_core::record::{Recorder, read_all};
-use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
+use agon_core::{Assets, BotLifetime, ClockRule, ErrorKind, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
 use agon_engine::referee::GameHooks;
@@ -71,7 +71,7 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
         Some(one) => {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
             Err(Failure {
-                code: NO,
+                kind: ErrorKind::Rejected,
                 message: format!(
                     "{} gave no answer at all: {}",
                     one_line(&one.spec),
@@ -231,7 +231,7 @@ impl Order<'_> {
     }
 
     fn take(&self, tried: &mut BotTimings, bytes: &[u8]) -> Result<(), Failure> {
-        let broke = |what: String| Failure { code: BROKE, message: what };
+        let broke = |what: String| Failure { kind: ErrorKind::Internal, message: what };
         for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
             let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
             tried.add(film.as_ref(), &self.clock);

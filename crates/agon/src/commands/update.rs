@@ -1,8 +1,9 @@
 //! `agon update FILE`: entrants that are git repositories, brought up to date.
 
-use agon_bots::error::{Failure, NO};
+use agon_bots::error::Failure;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
+use agon_core::ErrorKind;
 use agon_host::BotRejection;
 use agon_league::config::{BotSource, EntrantSpec};
 use serde_json::{Value as Json, json};
@@ -42,7 +43,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
         output::print(&format!("{told}{new} new, {same} as before, {failed} failed\n"))?;
     }
     // What failed is told on stdout already.
-    if failed == 0 { Ok(()) } else { Err(Failure { code: NO, message: String::new() }) }
+    if failed == 0 { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
 }
 
 fn short(commit: &str) -> &str {

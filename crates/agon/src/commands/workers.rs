@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use agon_bots::error::{BROKE, Failure, NO};
+use agon_bots::error::Failure;
+use agon_core::ErrorKind;
 use agon_grid::WorkerDirectory;
 use agon_grid::messages::{CommandReply, WorkerCommand};
 use agon_grid::permissions::Role;
@@ -111,7 +112,7 @@ fn drain(
         CommandReply::Yes => {}
         CommandReply::No(why) => {
             let message = format!("worker {name} does not leave: {why}\nhint: `agon workers` says how it is");
-            return Err(Failure { code: BROKE, message });
+            return Err(Failure { kind: ErrorKind::Internal, message });
         }
     }
     let (begun, mut left) = (Instant::now(), false);
@@ -135,7 +136,7 @@ fn drain(
                 "worker {name} has not left within {:.0} s\nhint: it finishes long games first; ask again, or end it where it runs",
                 wait.as_secs_f64()
             );
-            Err(Failure { code: NO, message })
+            Err(Failure { kind: ErrorKind::Rejected, message })
         }
         _ => Ok(()),
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use agon_bots::error::{BROKE, Failure, WRONG_USE};
+use agon_bots::error::Failure;
+use agon_core::ErrorKind;
 use serde_json::Value as Json;
 
 /// An answer takes no longer.
@@ -62,7 +63,7 @@ impl Client {
     fn answer(&self, got: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, Failure> {
         let mut response = got.map_err(|error| {
             let hint = "is it running, and is --server its address?";
-            Failure { code: BROKE, message: format!("{}: {error}\nhint: {hint}", self.server) }
+            Failure { kind: ErrorKind::Internal, message: format!("{}: {error}\nhint: {hint}", self.server) }
         })?;
         let status = response.status().as_u16();
         let bytes = response.body_mut().with_config().limit(LONGEST).read_to_vec();
@@ -76,7 +77,7 @@ impl Client {
 
     fn broke(&self, what: &str) -> Failure {
         let hint = "is this the address of an Agon server?";
-        Failure { code: BROKE, message: format!("{}: {what}\nhint: {hint}", self.server) }
+        Failure { kind: ErrorKind::Internal, message: format!("{}: {what}\nhint: {hint}", self.server) }
     }
 }
 
@@ -96,8 +97,8 @@ impl Answer {
         if let Some(hint) = error["hint"].as_str() {
             message += &format!("\nhint: {}", tame(hint));
         }
-        let code = if self.status >= 500 { BROKE } else { WRONG_USE };
-        Failure { code, message }
+        let kind = if self.status >= 500 { ErrorKind::Internal } else { ErrorKind::Usage };
+        Failure { kind, message }
     }
 }
 

@@ -5,20 +5,20 @@
 //! with `AGON_CHAOS_KEEP` what everybody said stays in `target/tmp`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "a test that tells what it does")]
 
+mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
 mod cups;
 mod liar;
 mod proof;
-mod theatre;
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use agon_core::random::FastRng;
+use cluster::{Theatre, WORKERS};
 use cups::{CUPS, Cup};
-use theatre::{Theatre, WORKERS};
 
 /// What can happen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -129,7 +129,7 @@ impl Story {
         }
         if !theatre.is_possible(kind) {
             let why = format!("its event `{}` cannot be done on this machine", kind.says());
-            agon_rig::cannot_run(agon_rig::Lacks::Machine, &why);
+            agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, &why);
         } else if theatre.can(kind, whom) {
             self.happens(kind, whom, theatre);
         } else {
@@ -174,7 +174,11 @@ impl Story {
                 next = Instant::now() + Duration::from_millis(pause);
             }
             theatre.look_after();
-            assert!(begun.elapsed() < 5 * agon_rig::WAIT_TIMEOUT, "it does not end:\n{}", theatre.words());
+            assert!(
+                begun.elapsed() < 5 * agon_test_servers::WAIT_TIMEOUT,
+                "it does not end:\n{}",
+                theatre.words()
+            );
             sleep(Duration::from_millis(20));
         }
         self.repair(theatre, true);

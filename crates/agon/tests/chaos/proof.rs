@@ -12,9 +12,9 @@ use agon_league::{Entrant, MatchKey};
 use agon_store::{BannedWorker, Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
+use crate::cluster::{Recovered, Theatre, script};
 use crate::common;
 use crate::cups::{self, CUPS, Cup};
-use crate::theatre::{Recovered, Theatre, script};
 
 /// What a competition came to.
 pub struct Came {
@@ -35,7 +35,7 @@ pub fn alone(folder: &Path) -> Vec<(Cup, Came)> {
         script(&home, &log, &["run", &file, "--jobs", "3", "--json"]).start()
     };
     let runs: Vec<_> = CUPS.iter().map(|cup| (*cup, start(*cup))).collect();
-    let came = |(cup, mut run): (Cup, agon_rig::Program)| {
+    let came = |(cup, mut run): (Cup, agon_test_servers::Program)| {
         let status = run.wait(Duration::from_mins(10)).unwrap();
         assert!(status.success(), "{}", run.log_text());
         (cup, read(&home, cup, None).0)

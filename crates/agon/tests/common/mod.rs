@@ -49,7 +49,7 @@ pub fn python() -> Option<PathBuf> {
     if has.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    agon_rig::cannot_run(agon_rig::Lacks::Setup, "no Python with NumPy in .venv");
+    agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no Python with NumPy in .venv");
     None
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::arena::Outcome;
+use crate::harness::Outcome;
 use crate::{Bot, Expect, Game};
 
 /// A record of two short games is small, whatever a bot says in them.

@@ -5,14 +5,14 @@
 //! `cargo test -p agon --test hostile NAME` runs one of them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
-mod arena;
+mod harness;
 mod judge;
 mod manifest;
 mod pages;
 
 use std::path::PathBuf;
 
-use arena::{Arena, Who, collection};
+use harness::{Arena, Who, collection};
 
 /// What a hostile bot is played in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,11 +155,11 @@ fn stand_up_as(bot: &Bot, who: Who) {
     let Some(mut arena) = Arena::new(bot, who) else {
         // A Python in root's home is closed to other users: then it is there, and not for them.
         let lacks = if who == Who::User && Who::Root.python(true).is_some() {
-            agon_rig::Lacks::Machine
+            agon_test_servers::Lacks::Machine
         } else {
-            agon_rig::Lacks::Setup
+            agon_test_servers::Lacks::Setup
         };
-        agon_rig::cannot_run(lacks, &format!("as {who:?}: no Python for it that {who:?} can run"));
+        agon_test_servers::cannot_run(lacks, &format!("as {who:?}: no Python for it that {who:?} can run"));
         return;
     };
     let outcome = arena.play(bot, "on");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::arena::{Arena, Who, collection};
+use crate::harness::{Arena, Who, collection};
 use crate::manifest::BOTS;
 use crate::{Bot, Expect};
 

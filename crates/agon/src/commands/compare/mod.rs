@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use agon_bots::error::{Failure, NO};
-use agon_core::{Assets, BotLifetime, Settings};
+use agon_bots::error::Failure;
+use agon_core::{Assets, BotLifetime, ErrorKind, Settings};
 use agon_engine::any_game::{AnyGame, bot_hash};
 use agon_league::sprt::{TestParams, TestVerdict};
 use signal_hook::consts::SIGINT;
@@ -83,7 +83,9 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
     match answer {
         TestVerdict::Yes => Ok(()),
         // Told on stdout already.
-        TestVerdict::No | TestVerdict::NotYet => Err(Failure { code: NO, message: String::new() }),
+        TestVerdict::No | TestVerdict::NotYet => {
+            Err(Failure { kind: ErrorKind::Rejected, message: String::new() })
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Accounts. They are never deleted, because the records of their actions stay. They can be disabled.
 
+use agon_core::record::Digest;
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -9,8 +11,6 @@ use super::{
     Role, SecretString, SignUpGrant, SiteDb, SiteDbError, account_in, cursor, enum_column, error,
     optional_time, result_page, row_limit, time,
 };
-use crate::Timestamp;
-use agon_core::record::Digest;
 
 impl FromSiteRow for Account {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {

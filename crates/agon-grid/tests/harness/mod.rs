@@ -16,8 +16,8 @@ use agon_grid::messages::{
 };
 use agon_grid::worker::{Worker, WorkerCapabilities, WorkerOptions};
 use agon_grid::{GridError, NatsConnection, NatsOptions, WorkerDirectory, subjects};
-use agon_rig::Nats;
 use agon_runner::StopFlag;
+use agon_test_servers::Nats;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, RetentionPolicy};
 use futures_util::StreamExt as _;

@@ -1,12 +1,13 @@
 //! Competitions, entrants and submissions.
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_core::ErrorKind;
+use agon_site_db::{
     AccountId, CompetitionFilter, CompetitionPatch, CompetitionState, EntrantId, MAX_CHECK_ATTEMPTS,
     MAX_TRIALS_BYTES, NewCompetition, NewEntrant, NewSubmission, Origin, PageRequest, RequeueCounts, Role,
     SiteDb, SiteDbError, Submission, SubmissionFilter, SubmissionId, SubmissionState, SubmissionVerdict,
     UploadLimits,
 };
+use agon_store::Timestamp;
 
 use super::{account, competition, enter, hash, new_entrant, new_submission, open_site_db, run};
 
@@ -353,7 +354,7 @@ fn invalid_verdicts_are_rejected() {
             );
         }
         let broken = SubmissionVerdict { report: Some("no JSON".to_owned()), ..accepted_verdict() };
-        assert!(!site_db.finish(&id, &broken).await.unwrap_err().is_usage_error());
+        assert_eq!(site_db.finish(&id, &broken).await.unwrap_err().kind(), ErrorKind::Internal);
         let whole = SubmissionVerdict { trials: vec![vec![0; MAX_TRIALS_BYTES]], ..accepted_verdict() };
         assert_eq!(site_db.finish(&id, &whole).await.unwrap().version, Some(1));
         site_db.set_state("cup", CompetitionState::ALL, CompetitionState::Finished, None).await.unwrap();

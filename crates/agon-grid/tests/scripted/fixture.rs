@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use agon_grid::{Coordinator, CoordinatorOptions};
-use agon_rig::Nats;
 use agon_store::{Ledger as _, SqliteLedger};
+use agon_test_servers::Nats;
 use tokio::runtime::Runtime;
 
 use super::{Cup, Hand, Led, Task, WORDS, runtime, tables};

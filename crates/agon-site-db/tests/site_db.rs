@@ -14,12 +14,12 @@ use std::future::Future;
 use std::ops::Deref;
 
 use agon_core::record::Digest;
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     Account, AccountId, CompetitionState, Entrant, EntrantId, HostedCompetition, NewAccount, NewCompetition,
     NewEntrant, NewSubmission, Origin, Role, SecretString, SignUpGrant, SiteDb, SubmissionId, UploadLimits,
     token_hash,
 };
+use agon_store::Timestamp;
 use tempfile::TempDir;
 
 /// Runs a future to completion on some threads.

@@ -48,8 +48,8 @@ pub use sessions::{SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS};
 pub use submissions::{MAX_CHECK_ATTEMPTS, MAX_TRIALS_BYTES};
 pub use tokens::MAX_TOKENS;
 
-use crate::sqlite::Writer;
-use crate::{RunLock, Timestamp, run_lock};
+use agon_store::sqlite_file::{self, Writer};
+use agon_store::{RunLock, Timestamp};
 
 /// Result of a site database operation.
 pub type Result<T, E = SiteDbError> = std::result::Result<T, E>;
@@ -90,7 +90,7 @@ impl SiteDb {
     /// Takes the lock for serving the site. It is released on drop or when the process ends. Other processes, such as the command line,
     /// may still open the database. The error for a second server names the holder.
     pub fn acquire_server_lock(&self) -> Result<RunLock> {
-        Ok(run_lock::lock_beside_file(self.path())?)
+        Ok(sqlite_file::lock_beside_file(self.path())?)
     }
 
     /// Closes all connections of all handles and merges the `-wal` file into the database. If this is not called, the next process

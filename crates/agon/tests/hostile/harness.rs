@@ -36,7 +36,10 @@ impl Who {
         if rustix::process::getuid().is_root() {
             return vec![Self::Root, Self::User];
         }
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, "its part as root: this is another user");
+        agon_test_servers::cannot_run(
+            agon_test_servers::Lacks::Machine,
+            "its part as root: this is another user",
+        );
         vec![Self::User]
     }
 

@@ -1,5 +1,6 @@
 //! Entrants of competitions.
 
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -9,7 +10,6 @@ use super::{
     AccountId, CompetitionState, Entrant, EntrantId, FromSiteRow, HostedCompetition, NewEntrant, Result,
     SiteDb, SiteDbError, account_in, error, optional_time, time,
 };
-use crate::Timestamp;
 
 impl FromSiteRow for Entrant {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 
 use super::model::{AccountId, EntrantId, named_enum};
-use crate::Timestamp;
 
 named_enum! {
     /// Origin of a competition.

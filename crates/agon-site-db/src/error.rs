@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use agon_core::ErrorKind;
+use agon_store::StoreError;
+use agon_store::sqlite_file;
 use thiserror::Error;
-
-use crate::StoreError;
-use crate::sqlite::db_error;
 
 /// Error of a site database operation.
 #[derive(Debug, Error)]
@@ -92,16 +92,16 @@ pub enum SiteDbError {
 }
 
 impl SiteDbError {
-    /// Whether this is an error of the request (4xx) rather than a failure of the server (5xx).
-    pub const fn is_usage_error(&self) -> bool {
-        matches!(
+    /// Class of the error: `Usage` is an error of the request (4xx), `Internal` a failure of the server (5xx).
+    pub const fn kind(&self) -> ErrorKind {
+        ErrorKind::usage_if(matches!(
             self,
             Self::NotFound { .. }
                 | Self::Taken { .. }
                 | Self::Conflict { .. }
                 | Self::TooMany { .. }
                 | Self::Invalid { .. }
-        )
+        ))
     }
 
     pub(super) fn conflict(what: impl Into<String>) -> Self {
@@ -128,7 +128,7 @@ impl From<StoreError> for SiteDbError {
 
 /// Converts errors of this file; for `map_err`.
 pub(super) fn in_file(path: &Path) -> impl Fn(sqlx::Error) -> SiteDbError + '_ {
-    |error| db_error::in_file(path)(error).into()
+    |error| sqlite_file::in_file(path)(error).into()
 }
 
 /// Converts errors of this file. A violated unique constraint becomes `Taken`.

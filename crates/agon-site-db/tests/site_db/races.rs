@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionState, NewInvitation, NewSession, PageRequest, Role, SecretString, SignUpGrant, SiteDb,
     SiteDbError, SubmissionState, SubmissionVerdict,
 };
+use agon_store::Timestamp;
 
 use super::{account, competition, enter, hash, new_account, new_entrant, new_submission, open_site_db, run};
 
@@ -177,10 +177,8 @@ fn every_submission_is_checked_once_and_versions_have_no_gaps() {
         assert_eq!(site_db.count_queued().await.unwrap(), 0);
         for (entrant, _) in entrants {
             let page = PageRequest { after: None, limit: 200 };
-            let found = site_db
-                .submissions(agon_store::site_db::SubmissionFilter::Entrant(entrant), page)
-                .await
-                .unwrap();
+            let found =
+                site_db.submissions(agon_site_db::SubmissionFilter::Entrant(entrant), page).await.unwrap();
             let versions: Vec<_> = found.items.iter().map(|one| one.version.unwrap() as usize).collect();
             assert_eq!(versions, (1..=4 * EACH).rev().collect::<Vec<_>>(), "later uploads, later versions");
         }

@@ -4,20 +4,20 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_store::StoreError;
+use agon_store::sqlite_file::{self as files, Writer};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tokio::sync::Mutex;
 
 use super::{Inner, Result, SiteDb, SiteDbError, error};
-use crate::StoreError;
-use crate::sqlite::{Writer, open as files};
 
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
 const MIGRATIONS: [&str; 2] = [
-    include_str!("../../migrations-office/0001_office.sql"),
-    include_str!("../../migrations-office/0002_phase_columns.sql"),
+    include_str!("../migrations/0001_site_db.sql"),
+    include_str!("../migrations/0002_phase_columns.sql"),
 ];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;

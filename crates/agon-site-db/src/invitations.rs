@@ -1,6 +1,7 @@
 //! Invitations: links for a limited number of sign-ups with a given role.
 
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -9,7 +10,6 @@ use super::{
     SiteDb, SiteDbError, account_in, cursor, enum_column, error, names, optional_time, result_page,
     row_limit, time,
 };
-use crate::Timestamp;
 
 /// Maximum number of uses of an invitation.
 const MAX_USES: u32 = 10_000;

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 use sha2::{Digest as _, Sha256};
-
-use crate::Timestamp;
 
 /// Defines row ids as distinct types.
 macro_rules! id {
@@ -130,7 +129,7 @@ pub struct ResultPage<T> {
     pub next: Option<i64>,
 }
 
-/// An account, without its password hash; see [`super::SiteDb::credentials`].
+/// An account, without its password hash; see [`crate::SiteDb::credentials`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Account {
     /// Id.

@@ -1,5 +1,6 @@
 //! Submissions: a check queue that survives a crash of the server, and the results of the checks.
 
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -10,7 +11,6 @@ use super::{
     SubmissionVerdict, account_in, cursor, digest, enum_column, error, names, optional_time, result_page,
     row_limit, time,
 };
-use crate::Timestamp;
 
 /// Maximum total size of the trial records of a submission.
 pub const MAX_TRIALS_BYTES: usize = 2 * 1024 * 1024;

@@ -1,11 +1,12 @@
 //! Accounts, sessions, API tokens, invitations, the audit log, settings.
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_core::ErrorKind;
+use agon_site_db::{
     AccountId, AuditFilter, InvitationId, MAX_TOKENS, NewAuditEntry, NewInvitation, NewSession, NewToken,
     PageRequest, Role, SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS, SecretString, SignUpGrant, SiteDb,
     SiteDbError, TokenId,
 };
+use agon_store::Timestamp;
 
 use super::{account, hash, new_account, open_site_db, run};
 
@@ -57,7 +58,9 @@ fn account_is_found_by_any_spelling_of_its_name() {
         assert!(matches!(taken, SiteDbError::Taken { what: "name" }), "{taken}");
         let error =
             site_db.create_account(&new_account(" x", SignUpGrant::Open(Role::Author))).await.unwrap_err();
-        assert!(matches!(error, SiteDbError::Invalid { field: "name", .. }) && error.is_usage_error());
+        assert!(
+            matches!(error, SiteDbError::Invalid { field: "name", .. }) && error.kind() == ErrorKind::Usage
+        );
         let known = site_db.credentials("zoë").await.unwrap().unwrap();
         assert_eq!(known.password_hash.expose(), "argon:Zoe\u{308}");
         assert!(!format!("{known:?}").contains("argon"), "{known:?}");
@@ -407,11 +410,11 @@ fn audit_log_is_listed_newest_first_and_filtered() {
             NewAuditEntry { reason: "x".repeat(1_001), ..entry(1) },
             NewAuditEntry { account: Some(AccountId(99)), ..entry(2) },
         ] {
-            assert!(site_db.append_audit(&new).await.unwrap_err().is_usage_error());
+            assert!(site_db.append_audit(&new).await.unwrap_err().kind() == ErrorKind::Usage);
         }
         let broken =
             site_db.append_audit(&NewAuditEntry { detail: "{".to_owned(), ..entry(1) }).await.unwrap_err();
-        assert!(!broken.is_usage_error(), "an error of the server: {broken}");
+        assert!(broken.kind() != ErrorKind::Usage, "an error of the server: {broken}");
     });
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_rig::{Database, Nats, Postgres, Program, ProgramConfig, Proxy, ProxyDirection};
+use agon_test_servers::{Database, Nats, Postgres, Program, ProgramConfig, Proxy, ProxyDirection};
 use tempfile::TempDir;
 
 use crate::cups::{self, Cup};
@@ -58,7 +58,7 @@ pub struct Theatre {
 impl Theatre {
     /// `None` where there is no Python to play with, or no servers.
     pub fn build() -> Option<Self> {
-        if agon_rig::skip_without_servers() {
+        if agon_test_servers::skip_without_servers() {
             return None;
         }
         common::python()?;
@@ -67,7 +67,7 @@ impl Theatre {
         let (nats, postgres) = (Nats::start(), Postgres::start());
         let mut wires = vec![Proxy::to(nats.port()), Proxy::to(postgres.port())];
         wires.extend((0..WORKERS).map(|_| Proxy::to(nats.port())));
-        let shim = agon_rig::wrong_clock(folder.path());
+        let shim = agon_test_servers::wrong_clock(folder.path());
         let mut theatre = Self {
             folder,
             nats,
@@ -154,7 +154,7 @@ impl Theatre {
             ["worker", "--nats", &nats, "--name", &name, "--jobs", "1", "--cache", cache.to_str().unwrap()];
         let folder = self.folder.path();
         let mut script = script(folder, &folder.join(format!("{name}.log")), &words);
-        if agon_rig::can_have_small_disks() {
+        if agon_test_servers::can_have_small_disks() {
             script = script.with_small_disk(&cache, DISK);
         }
         if let (Some(shim), true) = (&self.shim, self.clocks[worker] != 0) {
@@ -171,7 +171,7 @@ impl Theatre {
     pub fn is_possible(&self, kind: Kind) -> bool {
         match kind {
             Kind::ClockWrong => self.shim.is_some(),
-            Kind::DiskFull => agon_rig::can_have_small_disks(),
+            Kind::DiskFull => agon_test_servers::can_have_small_disks(),
             _ => true,
         }
     }
@@ -255,10 +255,10 @@ impl Theatre {
         let (seen, begun) = (program.path_inside(&cache), Instant::now());
         // The disk is there when the program is.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap_or_default();
-        while comm().trim() != "agon" && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
+        while comm().trim() != "agon" && begun.elapsed() < agon_test_servers::WAIT_TIMEOUT {
             std::thread::sleep(Duration::from_millis(2));
         }
-        self.fillers[worker] = Some(agon_rig::fill(&seen));
+        self.fillers[worker] = Some(agon_test_servers::fill(&seen));
     }
 
     /// Puts it right again.

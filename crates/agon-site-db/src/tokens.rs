@@ -1,6 +1,7 @@
 //! API tokens for programs that act on behalf of an account.
 
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -8,7 +9,6 @@ use super::{
     Account, AccountId, NewToken, Result, SiteDb, SiteDbError, TOUCH_INTERVAL_MS, Token, TokenId, account_in,
     error, names, optional_time, time,
 };
-use crate::Timestamp;
 
 /// Maximum number of tokens of an account that are not revoked.
 pub const MAX_TOKENS: u32 = 50;

@@ -1,6 +1,7 @@
 //! Sessions. The database stores only the hash of a session token, so its content cannot be used to sign in.
 
 use agon_core::record::Digest;
+use agon_store::Timestamp;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -8,7 +9,6 @@ use super::{
     Account, AccountId, FromSiteRow, NewSession, Result, SecretString, Session, SiteDb, SiteDbError,
     TOUCH_INTERVAL_MS, account_in, error, names, time,
 };
-use crate::Timestamp;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// A session that is not used for this long ends.

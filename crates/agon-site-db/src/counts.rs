@@ -1,7 +1,8 @@
 //! Counts of rows.
 
+use agon_store::Timestamp;
+
 use super::{AccountId, Result, SiteDb};
-use crate::Timestamp;
 
 impl SiteDb {
     /// Number of active sessions.

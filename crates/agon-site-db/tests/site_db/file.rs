@@ -5,11 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_core::ErrorKind;
+use agon_site_db::{
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, Role, SecretString, SignUpGrant, SiteDb,
     SiteDbError, token_hash,
 };
+use agon_store::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -24,7 +25,7 @@ async fn open_raw(path: &Path) -> SqliteConnection {
 /// The error of opening, without its hint.
 async fn open_error(path: &Path) -> String {
     let error = SiteDb::open(path).await.unwrap_err();
-    assert!(!error.is_usage_error());
+    assert!(error.kind() != ErrorKind::Usage);
     let text = error.to_string();
     let (what, hint) = text.split_once("\nhint: ").unwrap();
     assert!(!hint.is_empty() && !text.contains("ledger"), "{text}");
@@ -244,7 +245,7 @@ fn hashed_secrets_are_never_stored() {
 fn run_in_mount(test: &str, script: &str) {
     let alone = ["--user", "--map-root-user", "--mount"];
     if !Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success()) {
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, "cannot mount folders here");
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, "cannot mount folders here");
         return;
     }
     let folder = TempDir::new().unwrap();
