@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use agon_core::assets::content_hash;
+use agon_core::{BotLifetime, GameInfo};
 use rust_embed::RustEmbed;
 
 use crate::program::{Program, ProgramError, ZygoteOptions};
@@ -29,7 +30,7 @@ pub fn interpreter() -> Result<&'static Path, ProgramError> {
 }
 
 /// A program that plays the bot at `path` (with the class wanted, if any) in a game. `path` must exist.
-pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
+pub fn bot(game: &GameInfo, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };
     let path = path
         .canonicalize()
@@ -44,7 +45,7 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     let interpreter = Interpreter::find()?;
     let target =
         class.map_or_else(|| path.display().to_string(), |class| format!("{}:{class}", path.display()));
-    let words = ["-m", "agon_bot", game, &target].map(str::to_owned);
+    let words = ["-m", "agon_bot", game.id, &target].map(str::to_owned);
     let mut program =
         Program::new([interpreter.program.display().to_string()].into_iter().chain(words), folder);
     program.environment = vec![
@@ -63,25 +64,17 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     Ok(program)
 }
 
-/// The game whose bots must not remember.
-const FORGETFUL: &str = "solitude-scramble";
-
-/// The game whose bots remember from game to game.
-const REMEMBERING: &str = "connect-five";
-
-/// The game with a crowd of bots: all are asked at once, and none of them can start threads or processes.
-const CROWDED: &str = "colour-battle";
-
-/// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
-/// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
-/// who stays.
+/// How the zygote forks bots of a game. Bots that live for a call are forked for every call: their zygote has as little memory as
+/// possible. Bots that live for a game are forked for every game. Bots that live for a match are not forked again: their memory
+/// stays as it is, which is faster for a process that stays.
 fn warm(
-    game: &str,
+    game: &GameInfo,
     target: String,
     environment: &[(String, String)],
     interpreter: &Interpreter,
 ) -> ZygoteOptions {
-    let forgets = game == FORGETFUL;
+    let forgets = game.lifetime == BotLifetime::Call;
+    let asked_together = game.bots.asked_together;
     let parent: &[&str] = if forgets {
         // Not `-m`: what finds the module stays in memory.
         &[
@@ -93,7 +86,7 @@ fn warm(
             "--zygote",
             "plain",
         ]
-    } else if game == REMEMBERING {
+    } else if game.lifetime == BotLifetime::Match {
         &["-m", "agon_bot", "--zygote"]
     } else {
         &["-m", "agon_bot", "--zygote", "forks"]
@@ -108,14 +101,14 @@ fn warm(
         environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
     }
     ZygoteOptions {
-        game: game.to_owned(),
+        game: game.id.to_owned(),
         target,
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
-        asked_together: game == CROWDED,
-        // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
-        hold: if forgets || game == CROWDED { PausePolicy::Never } else { PausePolicy::IfBusy },
+        asked_together,
+        // A call's fork, and a bot that is asked together with others, can start neither threads nor processes.
+        hold: if forgets || asked_together { PausePolicy::Never } else { PausePolicy::IfBusy },
     }
 }
 
