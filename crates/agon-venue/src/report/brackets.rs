@@ -77,11 +77,7 @@ pub async fn bracket(
             }
         }
     }
-    let second = match info.id {
-        "word-racer" => "word points",
-        "connect-five" => "games won - lost",
-        _ => "score",
-    };
+    let second = info.standings.tie_break.name(info);
     let round = |(name, ties): (String, Vec<Open>)| Round {
         name,
         ties: ties.iter().map(|tie| closed(tie, games)).collect(),
