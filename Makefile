@@ -5,7 +5,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web build demo test soak lint audit bench ladder golden words clean
+.PHONY: help setup web build demo test soak lint audit bench ladder golden words game clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,7 @@ lint: setup web $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sour
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny check bans licenses sources
 	cd web && npm run check
+	python3 scripts/lint_game_ids.py
 
 audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
 	$(TOOLS)/bin/cargo-deny check advisories
@@ -60,6 +61,9 @@ ladder: setup ## Is each house bot better than the one below it?
 
 golden: setup web ## Write the golden games and screens anew, to be reviewed as a diff
 	AGON_BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace --locked
+
+game: ## Write the files of a new game with the places to fill in: make game NAME=tic-tac-toe
+	@python3 scripts/new_game.py "$(NAME)"
 
 words: ## Make Word Racer's words.dat anew
 	scripts/make-words.sh

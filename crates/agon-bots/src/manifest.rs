@@ -3,7 +3,7 @@
 //! ```toml
 //! command = "./bot"                      # run in the folder, without a shell
 //! build = "g++ -O2 -o bot bot.cpp"       # what its author runs first; Agon never runs it to play
-//! protocol = "json-lines"                # or "word-racer", that game's own lines
+//! protocol = "json-lines"                # or the name of the game's own text protocol
 //! name = "my-bot"                        # else the folder's
 //! language = "C++"
 //! ```
@@ -27,8 +27,11 @@ pub const FILE: &str = "agon.toml";
 
 /// The JSON lines of `docs/protocol.md`.
 pub const JSON_LINES: &str = "json-lines";
-/// Word Racer's own lines; also the id of the only game that has lines of its own.
-pub const WORD_RACER: &str = "word-racer";
+
+/// Names of the text protocols of single games.
+fn text_protocols() -> impl Iterator<Item = &'static str> {
+    agon_games::infos().into_iter().filter_map(|info| info.bots.text_protocol)
+}
 
 const KEYS: [&str; 5] = ["command", "build", "protocol", "name", "language"];
 /// A file larger than this was not written by hand.
@@ -73,10 +76,13 @@ impl Manifest {
         let named = || {
             folder.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned())
         };
-        let json_lines = fields.protocol.as_deref() != Some(WORD_RACER);
-        if !json_lines && game != WORD_RACER {
+        let own = fields.protocol.as_deref().filter(|protocol| *protocol != JSON_LINES);
+        let json_lines = own.is_none();
+        if let Some(protocol) = own
+            && agon_games::game_info(game)?.bots.text_protocol != Some(protocol)
+        {
             return Err(Failure::wrong_use(
-                format!("{bot}: its {FILE} says protocol = \"{WORD_RACER}\": it cannot play {game}"),
+                format!("{bot}: its {FILE} says protocol = \"{protocol}\": it cannot play {game}"),
                 format!("`agon new {game} DIR` writes a bot that can"),
             ));
         }
@@ -313,11 +319,14 @@ impl Fields {
         match key {
             "command" => self.command = text,
             "build" => self.build = Some(text),
-            "protocol" if text == JSON_LINES || text == WORD_RACER => self.protocol = Some(text),
+            "protocol" if text == JSON_LINES || text_protocols().any(|known| known == text) => {
+                self.protocol = Some(text);
+            }
             "protocol" => {
-                let both = format!("protocol = \"{JSON_LINES}\" or \"{WORD_RACER}\" (that game's own lines)");
-                let hint = closest_name(&text, [JSON_LINES, WORD_RACER])
-                    .map_or(both, |near| format!("did you mean \"{near}\"?"));
+                let own: String = text_protocols().map(|known| format!(" or \"{known}\"")).collect();
+                let all = format!("protocol = \"{JSON_LINES}\"{own} (that game's own lines)");
+                let hint = closest_name(&text, std::iter::once(JSON_LINES).chain(text_protocols()))
+                    .map_or(all, |near| format!("did you mean \"{near}\"?"));
                 return Err((format!("there is no protocol \"{text}\""), hint));
             }
             "name" if text.chars().count() > LONGEST_NAME => {

@@ -6,10 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agon_core::{Assets, ErrorKind, Settings};
+use agon_core::{Assets, BotFile, ErrorKind, GameInfo, PythonApi, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
-use agon_games::word_racer::WordList;
 use agon_host::BotRejection;
 use agon_host::Program;
 
@@ -173,20 +172,22 @@ fn is_name(text: &str) -> bool {
 }
 
 impl BotRequest<'_> {
-    /// A folder or a `.py` file, perhaps with a class. Word Racer's scripts are commands: they have no Python API.
+    fn game_info(&self) -> Result<&'static GameInfo, ResolveError> {
+        Ok(agon_games::game_info(self.game).map_err(Failure::from)?)
+    }
+
+    /// A folder or a `.py` file, perhaps with a class. In a game without a Python API scripts are commands.
     fn python(
         &self,
         path: &Path,
         class: Option<&str>,
         tell: MessageSink<'_>,
     ) -> Result<ProgramSpec, ResolveError> {
-        if self.game == WORD_RACER {
+        let info = self.game_info()?;
+        if info.bots.python.is_none() {
             let hint = format!("a command starts it: \"python3 {}\"", path.display());
-            return Err(BotRejection::new(
-                "Word Racer's bots read lines; there is no Python API for it",
-                hint,
-            )
-            .into());
+            let what = format!("{}'s bots read lines; there is no Python API for it", info.title);
+            return Err(BotRejection::new(what, hint).into());
         }
         let whole = self.folder.join(path).canonicalize()?;
         let name = class.map_or_else(|| stem(&whole), str::to_owned);
@@ -198,7 +199,7 @@ impl BotRequest<'_> {
         } else {
             (submission_root(&whole), None)
         };
-        if self.game != CONNECT_FIVE {
+        if !info.bots.keeps_data {
             let Some(beside) = self.beside else { return Ok(seat(self.python_program(&whole, class)?)) };
             let home = overlay_dir::of(&source, &[beside.name])?;
             let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
@@ -225,10 +226,13 @@ impl BotRequest<'_> {
 
     /// A `.zip` of a Python bot.
     fn packed(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
-        if self.game == WORD_RACER {
+        let info = self.game_info()?;
+        let Some(python) = info.bots.python else {
             let hint = "unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes";
-            return Err(BotRejection::new("Word Racer's bots are not taken as .zip", hint).into());
-        }
+            return Err(
+                BotRejection::new(format!("{}'s bots are not taken as .zip", info.title), hint).into()
+            );
+        };
         let whole = self.folder.join(path);
         let home = archive::unpack(&whole).map_err(|refusal| {
             // Shown as it was named.
@@ -237,7 +241,7 @@ impl BotRequest<'_> {
         })?;
         let root = submission_root(home.path());
         let mut target = root.clone();
-        if class.is_none() && [CONNECT_FIVE, "colour-battle"].contains(&self.game) {
+        if class.is_none() && python == PythonApi::Class {
             let survey = check_source(&self.python_program(&root, None)?)?;
             target = only_bot(&root, &survey)?.unwrap_or(root);
         }
@@ -247,7 +251,7 @@ impl BotRequest<'_> {
         let name = class.map_or(name, str::to_owned);
         let hash = content_hash::hash(home.path(), &[class.unwrap_or_default(), &extra])?;
         let mut logs = None;
-        if self.game == CONNECT_FIVE {
+        if info.bots.keeps_data {
             let beside = if target.is_file() { target.parent().unwrap_or(&target) } else { &target };
             let learning = overlay_dir::learning_in(beside)?;
             program.writable.push(learning.data);
@@ -266,7 +270,7 @@ impl BotRequest<'_> {
     }
 
     fn python_program(&self, path: &Path, class: Option<&str>) -> Result<Program, ResolveError> {
-        let program = agon_host::python::bot(self.game, path, class).map_err(BotRejection::from)?;
+        let program = agon_host::python::bot(self.game_info()?, path, class).map_err(BotRejection::from)?;
         self.guard(program)
     }
 
@@ -293,9 +297,13 @@ impl BotRequest<'_> {
 
     /// An entry of a `players.yml`.
     fn listed(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
-        if self.game != WORD_RACER {
+        if !self.game_info()?.bots.players_yml {
             let hint = "name the bot by its path, or by its command in quotes";
-            return Err(BotRejection::new("a players.yml lists Word Racer's bots", hint).into());
+            let listed = agon_games::infos().into_iter().filter(|info| info.bots.players_yml);
+            let of: Vec<String> = listed.map(|info| format!("{}'s", info.title)).collect();
+            return Err(
+                BotRejection::new(format!("a players.yml lists {} bots", of.join(" and ")), hint).into()
+            );
         }
         let player = players_yml::choose_in(self.folder, path, name)?;
         let program = self.guard(player.program(self.sandbox == SandboxMode::On)?)?;
@@ -320,7 +328,7 @@ impl BotRequest<'_> {
         self.command_seat(name.unwrap_or_default(), hash, program, json_lines)
     }
 
-    /// Word Racer's bots find the list of words in the folder they run in.
+    /// A program finds the game's file, if there is one, in the folder it runs in.
     fn command_seat(
         &self,
         name: String,
@@ -329,12 +337,16 @@ impl BotRequest<'_> {
         json_lines: bool,
     ) -> Result<ProgramSpec, ResolveError> {
         let mut home = None;
-        let added = if self.game == WORD_RACER { Some(WORDS) } else { self.beside.map(|beside| beside.name) };
-        if let Some(added) = added {
-            let view = overlay_dir::of(&program.folder, &[added])?;
-            match self.beside {
-                Some(beside) => link_extra_file(beside, view.path(), &mut program)?,
-                None => put_words(view.path(), &WordList::built_in())?,
+        let file = self.game_info()?.bots.file;
+        let added: Vec<&str> =
+            file.map(|file| file.name).into_iter().chain(self.beside.map(|beside| beside.name)).collect();
+        if !added.is_empty() {
+            let view = overlay_dir::of(&program.folder, &added)?;
+            if let Some(file) = file {
+                write_bot_file(view.path(), file, &(file.content)(None).unwrap_or_default())?;
+            }
+            if let Some(beside) = self.beside {
+                link_extra_file(beside, view.path(), &mut program)?;
             }
             let source = std::mem::replace(&mut program.folder, view.path().to_owned());
             // Seen from the view, the way up leads elsewhere.
@@ -377,11 +389,6 @@ pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
     words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
 }
 
-const WORD_RACER: &str = "word-racer";
-const CONNECT_FIVE: &str = "connect-five";
-/// What Word Racer's bots read the words from.
-const WORDS: &str = "words.dat";
-
 /// Links a file into a bot's folder and lets the bot read it.
 fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) -> io::Result<()> {
     let link = folder.join(beside.name);
@@ -393,18 +400,13 @@ fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) 
     Ok(())
 }
 
-fn put_words(folder: &Path, words: &WordList) -> io::Result<()> {
-    let mut text = Vec::new();
-    words.for_each_word(|word| {
-        text.extend(word.iter().map(|code| b'A' + code));
-        text.push(b'\n');
-    });
-    let path = folder.join(WORDS);
-    std::fs::write(&path, text)?;
+fn write_bot_file(folder: &Path, file: BotFile, content: &[u8]) -> io::Result<()> {
+    let path = folder.join(file.name);
+    std::fs::write(&path, content)?;
     std::fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
-/// Gives seated programs what the game's settings decide: the words in use. A bot that plays itself gets a `data/` of its
+/// Gives seated programs the game's file, as the settings decide. A bot that plays itself gets a `data/` of its
 /// own for each seat but the first, which is not kept: two processes must not write to one folder. `folder` is the one their
 /// paths were read from.
 pub fn install_game_files(
@@ -414,13 +416,16 @@ pub fn install_game_files(
     assets: &Assets,
     folder: &Path,
 ) -> Result<(), Failure> {
-    let given = settings.word("words").and_then(|name| assets.get(name));
-    let words = given.and_then(|content| WordList::from_bytes(content).ok());
+    let file = agon_games::game_info(game)?.bots.file;
+    let content = file.and_then(|file| {
+        let asset = settings.word(file.setting).and_then(|name| assets.get(name))?;
+        Some((file, (file.content)(Some(asset))?))
+    });
     let mut taken = Vec::new();
     for seat in seats {
         let PlayerSpec::Program(one) = seat else { continue };
-        if let (Some(words), Some(home)) = (words.as_ref().filter(|_| game == WORD_RACER), &one.scratch_dir) {
-            put_words(home.path(), words)?;
+        if let (Some((file, content)), Some(home)) = (&content, &one.scratch_dir) {
+            write_bot_file(home.path(), *file, content)?;
         }
         let data = one.program.writable.first().map(|folder| folder.path.clone());
         if data.as_ref().is_some_and(|data| taken.contains(data)) {

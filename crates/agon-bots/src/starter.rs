@@ -1,6 +1,6 @@
 //! Bots that already play legally, for their authors to begin with: templates, filled in.
 //!
-//! `templates/GAME/LANG/` holds the one file its author will change; what all bots of a language share is that of the
+//! Each game ships the one file per language that its author will change; what all bots of a language share is that of the
 //! example bots (`examples/bots`), so that it exists once. A template is a bot that runs as it is: the names in it
 //! (`StarterBot`, `starter_bot`, `starter-bot`) are replaced, in its file's name too.
 
@@ -9,11 +9,10 @@ use std::path::PathBuf;
 
 use agon_core::GameInfo;
 use agon_core::settings::closest_name;
-use agon_games::word_racer::WordList;
 use rust_embed::RustEmbed;
 
 use crate::error::Failure;
-use crate::manifest::{self, JSON_LINES, WORD_RACER};
+use crate::manifest::{self, JSON_LINES};
 
 #[derive(RustEmbed)]
 #[folder = "templates"]
@@ -26,8 +25,6 @@ struct Templates;
 #[include = "java/Agon.java"]
 #[include = "rust/agon.rs"]
 struct Shared;
-
-const WORDS_LICENCE: &str = include_str!("../../agon-games/data/WORDS-LICENCE.txt");
 
 /// A language that bots can be written in.
 #[derive(Debug)]
@@ -108,27 +105,6 @@ pub fn language(word: &str) -> Result<&'static Language, Failure> {
     })
 }
 
-/// How the bots to be beaten are given to `agon play`: the first to see that all is well, the last to be watched.
-fn example_opponents(game: &str) -> &'static [&'static str] {
-    match game {
-        "solitude-scramble" => &[
-            ". house:greedy house:left house:random --seed 7",
-            ". house:counter house:cautious house:greedy --watch",
-        ],
-        "colour-battle" => &[
-            ". house:random house:sweeper --set rounds=200 --seed 7",
-            ". house:seeker house:drawn --set rounds=300 --watch",
-        ],
-        "connect-five" => &[". house:random --games 10 --seed 7", ". house:tactician --watch"],
-        "hide-and-seek" => &[
-            ". house:running-hider --seed 7",
-            "house:chasing-seeker . --seed 7",
-            ". house:lurking-hider --watch",
-        ],
-        _ => &[". house:filler --games 2 --seed 7", ". house:rows --watch"],
-    }
-}
-
 /// What a bot is called, from the name of its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TemplateNames {
@@ -190,10 +166,10 @@ pub struct Starter {
 
 impl Starter {
     /// The bot for a game in a language.
-    pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Self {
-        let own_lines = info.id == WORD_RACER;
-        let mut files = thinking(info.id, language, names);
-        let main = files.first().map(|file| file.name.clone()).unwrap_or_default();
+    pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<Self, Failure> {
+        let own_lines = info.bots.text_protocol.is_some();
+        let mut files = vec![thinking(info, language, names)?];
+        let main = files[0].name.clone();
         if let Some(shared) = language.shared.filter(|_| !own_lines)
             && let Some(file) = Shared::get(shared)
         {
@@ -204,53 +180,60 @@ impl Starter {
                 is: "talks to Agon; need not be changed",
             });
         }
-        // Python scripts of Word Racer are run like any program; the other Python bots are found by their classes.
+        // Without a Python API, Python scripts are run like any program; the other Python bots are found by their classes.
         let script = format!("python3 {main}");
-        let command = language.command.or(own_lines.then_some(script.as_str()));
+        let command = language.command.or(info.bots.python.is_none().then_some(script.as_str()));
         if let Some(command) = command {
-            let content = agon_toml(info.id, language, names, command).into_bytes();
+            let content = agon_toml(info, language, names, command).into_bytes();
             files.push(File { name: manifest::FILE.to_owned(), content, is: "how the bot is built and run" });
         }
-        if own_lines {
-            files.extend(word_racer(names, command.unwrap_or_default()));
+        if info.bots.players_yml {
+            files.push(players_yml(names, command.unwrap_or_default()));
         }
+        files.extend(info.starters.files.iter().map(|file| File {
+            name: file.name.to_owned(),
+            content: file.text.into(),
+            is: file.about,
+        }));
         let mut commands: Vec<String> = language.build.map(str::to_owned).into_iter().collect();
         commands.push(format!("agon check {} .", info.id));
-        commands
-            .extend(example_opponents(info.id).iter().map(|words| format!("agon play {} {words}", info.id)));
+        commands.extend(info.starters.opponents.iter().map(|words| format!("agon play {} {words}", info.id)));
         let content = readme(info, language, names, &files, &commands).into_bytes();
         files.push(File {
             name: "README.md".to_owned(),
             content,
             is: "the game, how the bot is asked, what next",
         });
-        Self { files, commands }
+        Ok(Self { files, commands })
     }
 }
 
 /// A bot's folder as files: each with its path there, what it holds, and whether it is a program.
 pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Failure> {
     let info = agon_engine::any_game(game)?.info();
-    let starter = Starter::new(info, language(lang)?, &TemplateNames::of(name));
+    let starter = Starter::new(info, language(lang)?, &TemplateNames::of(name))?;
     // What is run as a program is built, not shipped.
     Ok(starter.files.into_iter().map(|file| (PathBuf::from(file.name), file.content, false)).collect())
 }
 
-/// The files that are the bot's mind.
-fn thinking(game: &str, language: &Language, names: &TemplateNames) -> Vec<File> {
-    let folder = format!("{game}/{}/", language.id);
-    let paths = Templates::iter().filter(|path| path.starts_with(&folder));
-    paths
-        .map(|path| File {
-            name: names.fill_in(&path[folder.len()..]),
-            content: names.fill_in(&text(&path)).into_bytes(),
-            is: "what the bot thinks: your part",
-        })
-        .collect()
+/// The file that is the author's part.
+fn thinking(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Failure> {
+    let Some(bot) = info.starters.bots.iter().find(|bot| bot.language == language.id) else {
+        let all: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
+        return Err(Failure::wrong_use(
+            format!("{} has no starter in {}", info.id, language.title),
+            format!("there are {}", all.join(", ")),
+        ));
+    };
+    Ok(File {
+        name: names.fill_in(bot.file),
+        content: names.fill_in(bot.text).into_bytes(),
+        is: "what the bot thinks: your part",
+    })
 }
 
-fn agon_toml(game: &str, language: &Language, names: &TemplateNames, command: &str) -> String {
-    let protocol = if game == WORD_RACER { WORD_RACER } else { JSON_LINES };
+fn agon_toml(info: &GameInfo, language: &Language, names: &TemplateNames, command: &str) -> String {
+    let (game, protocol) = (info.id, info.bots.text_protocol.unwrap_or(JSON_LINES));
     let mut toml = format!(
         "# How this bot is run: with this file its folder is a BOT, as in `agon play {game} DIR house:random`.\n\
          name = \"{}\"\nlanguage = \"{}\"\nprotocol = \"{protocol}\"\n",
@@ -262,15 +245,14 @@ fn agon_toml(game: &str, language: &Language, names: &TemplateNames, command: &s
     toml + &format!("command = \"{command}\"\n")
 }
 
-/// What that contest's own tools look for.
-fn word_racer(names: &TemplateNames, command: &str) -> [File; 3] {
+/// The list that the game's own tools read.
+fn players_yml(names: &TemplateNames, command: &str) -> File {
     let players = format!("players:\n- name: {}\n  directory: .\n  command: {command}\n", names.shown);
-    let file = |name: &str, content: &str, is| File { name: name.to_owned(), content: content.into(), is };
-    [
-        file("players.yml", &players, "the bot as Word Racer's own tools know it"),
-        file("words.dat", WordList::built_in_text(), "the words that count"),
-        file("words-licence.txt", WORDS_LICENCE, "where those words come from"),
-    ]
+    File {
+        name: "players.yml".to_owned(),
+        content: players.into(),
+        is: "the bot as the game's own tools know it",
+    }
 }
 
 fn readme(
@@ -280,10 +262,11 @@ fn readme(
     files: &[File],
     commands: &[String],
 ) -> String {
-    let part = |name: &str| text(&format!("{}/{name}.md", info.id)).trim_end().to_owned();
-    let by_class = language.command.is_none() && info.id != WORD_RACER;
-    let mut asked = part(if by_class { "asked-python" } else { "asked-lines" });
-    if language.shared.is_some() && info.id != WORD_RACER {
+    let starters = &info.starters;
+    let in_python = starters.asked_python.filter(|_| language.command.is_none());
+    let by_class = in_python.is_some();
+    let mut asked = in_python.unwrap_or(starters.asked_lines).trim_end().to_owned();
+    if language.shared.is_some() && info.bots.text_protocol.is_none() {
         asked += &format!("\n\n{}", text(&format!("languages/{}-reading.md", language.id)).trim_end());
     }
     let notes = if language.command.is_none() && !by_class { "python-lines" } else { language.id };
@@ -298,13 +281,13 @@ fn readme(
         ("game", info.id),
         ("language", language.title),
         ("main", main),
-        ("about", &part("about")),
+        ("about", starters.about.trim_end()),
         ("asked", &asked),
         ("files", table.trim_end()),
         ("steps", if language.build.is_some() { "Build, check, play" } else { "Check, play" }),
         ("commands", &commands.join("\n")),
         ("notes", notes.trim_end()),
-        ("next", &part("next")),
+        ("next", starters.next.trim_end()),
     ];
     let whole = filled
         .iter()
@@ -340,10 +323,18 @@ mod tests {
     }
 
     #[test]
+    fn languages_are_those_of_the_games() {
+        assert_eq!(
+            LANGUAGES.each_ref().map(|language| language.id),
+            agon_core::game_texts::STARTER_LANGUAGES
+        );
+    }
+
+    #[test]
     fn every_folder_is_whole() {
         for info in agon_games::infos() {
             for language in &LANGUAGES {
-                let starter = Starter::new(info, language, &TemplateNames::of("my-bot"));
+                let starter = Starter::new(info, language, &TemplateNames::of("my-bot")).unwrap();
                 let here = format!("{} in {}", info.id, language.title);
                 let read = |name: &str| {
                     let file = starter.files.iter().find(|file| file.name == name);
@@ -365,12 +356,12 @@ mod tests {
                 }
                 assert_eq!(
                     read(manifest::FILE).is_some(),
-                    language.id != "python" || info.id == "word-racer",
+                    language.id != "python" || info.bots.python.is_none(),
                     "{here}"
                 );
-                assert_eq!(read("players.yml").is_some(), info.id == "word-racer", "{here}");
+                assert_eq!(read("players.yml").is_some(), info.bots.players_yml, "{here}");
                 let shared = starter.files.iter().any(|file| file.is.starts_with("talks to Agon"));
-                assert_eq!(shared, language.id != "python" && info.id != "word-racer", "{here}");
+                assert_eq!(shared, language.id != "python" && info.bots.text_protocol.is_none(), "{here}");
             }
         }
     }

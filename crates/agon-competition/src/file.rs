@@ -69,8 +69,14 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failu
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (list, base) = (whole(list), whole(base));
     let bot = |name: &str| format!("{}#{name}@{}", list.display(), base.display());
+    let Some(info) = agon_games::infos().into_iter().find(|info| info.bots.players_yml) else {
+        return Err(Failure::wrong_use(
+            format!("{shown}: no game has a players.yml"),
+            "write a competition file: agon init",
+        ));
+    };
     Ok(CompetitionConfig::from_players(
-        "Word Racer",
+        info,
         found.into_iter().map(|player| (player.name.clone(), bot(&player.name))),
     ))
 }

@@ -1,9 +1,13 @@
-//! Static description of a game: seats, roles, settings, requests, faults, score.
+//! Static description of a game: seats, roles, settings, requests, faults, score, and everything that other crates need to know
+//! about the game. No crate compares the id of a game.
 
 use serde::Serialize;
 
+use crate::bot_rules::BotRules;
 use crate::fault::{Fault, FaultPenalty};
+use crate::game_texts::{CompetitionRules, GameTexts, Starters};
 use crate::settings::SettingSpec;
+use crate::standings_rules::StandingsRules;
 
 /// Number of seats that a game allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -89,11 +93,11 @@ pub enum BotLifetime {
 }
 
 /// Static description of a game.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct GameInfo {
-    /// Id such as `connect-five`.
+    /// Id: lower-case words with dashes.
     pub id: &'static str,
-    /// Title such as `Connect Five with special columns`.
+    /// Title for people.
     pub title: &'static str,
     /// One-line summary for lists.
     pub summary: &'static str,
@@ -119,6 +123,21 @@ pub struct GameInfo {
     pub score: ScoreInfo,
     /// Additional statistics (at most [`crate::outcome::MAX_STATS`]).
     pub stats: &'static [StatInfo],
+    /// How bots are written, run, checked and submitted.
+    #[serde(skip)]
+    pub bots: BotRules,
+    /// Ranking and tables.
+    #[serde(skip)]
+    pub standings: StandingsRules,
+    /// Competition files, and what competitions hide and publish.
+    #[serde(skip)]
+    pub competition: CompetitionRules,
+    /// Texts for authors.
+    #[serde(skip)]
+    pub texts: GameTexts,
+    /// Bots for authors to start from.
+    #[serde(skip)]
+    pub starters: Starters,
 }
 
 impl GameInfo {

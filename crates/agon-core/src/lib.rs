@@ -6,6 +6,7 @@
 //! Start with [`game`]. The other modules define the types it uses.
 
 pub mod assets;
+pub mod bot_rules;
 pub mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -14,6 +15,7 @@ pub mod error_kind;
 pub mod fault;
 pub mod frame;
 pub mod game;
+pub mod game_texts;
 pub mod info;
 pub mod outcome;
 pub mod picture;
@@ -22,12 +24,15 @@ pub mod random;
 pub mod record;
 pub mod seat;
 pub mod settings;
+pub mod standings_rules;
 
 pub use assets::Assets;
+pub use bot_rules::{BotFile, BotRules, PythonApi};
 pub use clock::{BankEmptyAction, Clock, ClockRule, ClockVerdict};
 pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
+pub use game_texts::{CompetitionRules, GameTexts, StarterBot, StarterFile, Starters};
 pub use info::{
     BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
 };

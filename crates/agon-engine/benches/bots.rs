@@ -86,7 +86,8 @@ fn folder() -> PathBuf {
 
 /// A sandboxed Python bot of this folder.
 fn bot(game: &str, file: &str) -> PlayerSpec {
-    let program = python::bot(game, &folder().join(file), None).unwrap().sandboxed();
+    let program =
+        python::bot(agon_games::game_info(game).unwrap(), &folder().join(file), None).unwrap().sandboxed();
     PlayerSpec::Program(ProgramSpec {
         name: file.to_owned(),
         spec: file.to_owned(),

@@ -1,5 +1,5 @@
-//! Logs of played games for bots: Connect Five's `logs/` folder with one JSON file per game. The file is written before the bot
-//! is told that the game is over. `docs/connect-five-logs.md` describes the format.
+//! Logs of played games for bots: the folder `logs/` with one JSON file per game. The file is written before the bot is told that
+//! the game is over. A page of `docs/` describes the format for each game with logs.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};

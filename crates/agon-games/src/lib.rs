@@ -1,4 +1,5 @@
-//! The five games, one folder each with rules, scoring, frames and house bots, and their registry.
+//! The games, one folder each with rules, scoring, frames, house bots, texts, starters and competition files. This file lists
+//! them; no other code names a game.
 //!
 //! Pure code: no I/O, no clock, no threads, no ambient randomness, and no panic on any input.
 
@@ -10,4 +11,13 @@ pub mod word_racer;
 
 pub mod registry;
 
-pub use registry::{GameVisitor, PlayableGame, UnknownGame, infos, visit};
+pub use registry::{GameVisitor, PlayableGame, UnknownGame};
+
+// In the order of the rule book.
+registry::games! {
+    solitude_scramble::SolitudeScramble,
+    colour_battle::ColourBattle,
+    connect_five::ConnectFive,
+    hide_and_seek::HideAndSeek,
+    word_racer::WordRacer,
+}

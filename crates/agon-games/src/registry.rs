@@ -1,7 +1,7 @@
-//! The list of all games. All code that is generic over games uses [`visit`].
+//! Access to a game that is known only by its id. All code that is generic over games uses [`crate::visit`].
 
 use agon_core::settings::closest_name;
-use agon_core::{Game, GameInfo, HouseBots, View};
+use agon_core::{Game, HouseBots, View};
 
 /// A game with rules, display and house bots.
 pub trait PlayableGame: Game + View + HouseBots {}
@@ -17,28 +17,27 @@ pub trait GameVisitor {
     fn visit<G: PlayableGame>(self) -> Self::Output;
 }
 
+/// Defines the list of games. Only `lib.rs` uses it.
 macro_rules! games {
     ($($game:ty),* $(,)?) => {
         /// Descriptions of all games, in the order of the rule book.
-        pub fn infos() -> Vec<&'static GameInfo> {
-            vec![$(<$game as Game>::info()),*]
+        pub fn infos() -> Vec<&'static agon_core::GameInfo> {
+            vec![$(<$game as agon_core::Game>::info()),*]
+        }
+
+        /// Description of the game with this id.
+        pub fn game_info(id: &str) -> Result<&'static agon_core::GameInfo, $crate::UnknownGame> {
+            infos().into_iter().find(|info| info.id == id).ok_or_else(|| $crate::UnknownGame::new(id))
         }
 
         /// Calls the visitor with the game of this id.
-        pub fn visit<V: GameVisitor>(id: &str, visitor: V) -> Result<V::Output, UnknownGame> {
-            $(if <$game as Game>::info().id == id { return Ok(visitor.visit::<$game>()); })*
-            Err(UnknownGame::new(id))
+        pub fn visit<V: $crate::GameVisitor>(id: &str, visitor: V) -> Result<V::Output, $crate::UnknownGame> {
+            $(if <$game as agon_core::Game>::info().id == id { return Ok(visitor.visit::<$game>()); })*
+            Err($crate::UnknownGame::new(id))
         }
     };
 }
-
-games! {
-    crate::solitude_scramble::SolitudeScramble,
-    crate::colour_battle::ColourBattle,
-    crate::connect_five::ConnectFive,
-    crate::hide_and_seek::HideAndSeek,
-    crate::word_racer::WordRacer,
-}
+pub(crate) use games;
 
 /// No game has this id.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,8 +49,8 @@ pub struct UnknownGame {
 }
 
 impl UnknownGame {
-    fn new(id: &str) -> Self {
-        let ids: Vec<&str> = infos().iter().map(|info| info.id).collect();
+    pub(crate) fn new(id: &str) -> Self {
+        let ids: Vec<&str> = crate::infos().iter().map(|info| info.id).collect();
         let all = ids.join(", ");
         let hint = closest_name(id, ids).map_or_else(
             || format!("available games: {all}"),

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use agon_core::assets::content_hash;
+use agon_core::{BotLifetime, GameInfo};
 use rust_embed::RustEmbed;
 
 use crate::program::{Program, ProgramError, ZygoteOptions};
@@ -29,7 +30,7 @@ pub fn interpreter() -> Result<&'static Path, ProgramError> {
 }
 
 /// A program that plays the bot at `path` (with the given class, if any) in a game. `path` must exist.
-pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
+pub fn bot(game: &GameInfo, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };
     let path = path
         .canonicalize()
@@ -41,7 +42,7 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     let interpreter = Interpreter::find()?;
     let target =
         class.map_or_else(|| path.display().to_string(), |class| format!("{}:{class}", path.display()));
-    let words = ["-m", "agon_bot", game, &target].map(str::to_owned);
+    let words = ["-m", "agon_bot", game.id, &target].map(str::to_owned);
     let mut program =
         Program::new([interpreter.program.display().to_string()].into_iter().chain(words), folder);
     program.environment = vec![
@@ -60,21 +61,16 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     Ok(program)
 }
 
-/// The game with stateless bots.
-const FORGETFUL: &str = "solitude-scramble";
-
-/// The game that asks all bots at once. Its bots can start neither threads nor processes.
-const CROWDED: &str = "colour-battle";
-
-/// The zygote options of a bot. Solitude Scramble forks a bot for each call, so its zygote imports as little as possible.
+/// The zygote options of a bot. Bots that live for one call are forked for each call, so their zygote imports as little as possible.
 /// All other bots share a zygote that has imported `NumPy`.
 fn warm(
-    game: &str,
+    game: &GameInfo,
     target: String,
     environment: &[(String, String)],
     interpreter: &Interpreter,
 ) -> ZygoteOptions {
-    let forgets = game == FORGETFUL;
+    let forgets = game.lifetime == BotLifetime::Call;
+    let asked_together = game.bots.asked_together;
     let parent: &[&str] = if forgets {
         // Not `-m`: the import machinery for it would stay in memory.
         &[
@@ -99,14 +95,14 @@ fn warm(
         environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
     }
     ZygoteOptions {
-        game: game.to_owned(),
+        game: game.id.to_owned(),
         target,
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
-        asked_together: game == CROWDED,
-        // The fork for a call, and a Colour Battle bot, can start neither threads nor processes.
-        hold: if forgets || game == CROWDED { PausePolicy::Never } else { PausePolicy::IfBusy },
+        asked_together,
+        // The fork for a call, and a bot that is asked together with others, can start neither threads nor processes.
+        hold: if forgets || asked_together { PausePolicy::Never } else { PausePolicy::IfBusy },
     }
 }
 

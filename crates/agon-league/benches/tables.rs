@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use agon_core::random::FastRng;
 use agon_league::config::{BotSource, EntrantSpec};
-use agon_league::standings::{Ranking, StandingsRequest, standings};
+use agon_league::standings::{StandingsRequest, standings};
 use agon_league::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult, Tally};
 
 fn main() {
@@ -95,7 +95,6 @@ fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
         competition: "",
         phase: "",
         game,
-        ranking: Ranking::of(game),
         entrants: &entrants,
         placing: &[],
         rulings: &[],

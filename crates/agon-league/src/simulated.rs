@@ -99,8 +99,8 @@ pub fn beats(rng: &mut FastRng, one: f64, other: f64) -> bool {
     rng.unit() < 1.0 / (1.0 + (other - one).exp())
 }
 
-/// Solitude: random groups of four, one game per match, whole points around the strength.
-pub fn solitude(strengths: &[f64], rounds: usize, seed: u64) -> League {
+/// Random groups of four, one game per match, whole points around the strength.
+pub fn groups_of_four(id: &str, strengths: &[f64], rounds: usize, seed: u64) -> League {
     let mut rng = FastRng::new(seed);
     let mut order: Vec<u32> = (0..strengths.len() as u32).collect();
     let mut results = Vec::new();
@@ -115,11 +115,11 @@ pub fn solitude(strengths: &[f64], rounds: usize, seed: u64) -> League {
     }
     let names: Vec<String> = (1..=strengths.len()).map(|n| format!("bot_{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    League { game: game("solitude-scramble"), entrants: entrants(&names), results }
+    League { game: game(id), entrants: entrants(&names), results }
 }
 
-/// Colour Battle: all in one arena; the shares of tiles add up to less than 100 %.
-pub fn colour_battle(names: &[&str], games: usize, seed: u64) -> League {
+/// All in one arena; the shares of tiles add up to less than 100 %.
+pub fn arena(id: &str, names: &[&str], games: usize, seed: u64) -> League {
     let mut rng = FastRng::new(seed);
     let tiles = 64.0 * names.len() as f64;
     let mut results = Vec::new();
@@ -134,11 +134,11 @@ pub fn colour_battle(names: &[&str], games: usize, seed: u64) -> League {
         }
         results.push(result);
     }
-    League { game: game("colour-battle"), entrants: entrants(names), results }
+    League { game: game(id), entrants: entrants(names), results }
 }
 
-/// Connect Five: home and away, two parts per match.
-pub fn connect_five(names: &[&str], seed: u64) -> League {
+/// Home and away, two parts per match.
+pub fn home_and_away(id: &str, names: &[&str], seed: u64) -> League {
     let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
     for home in 0..names.len() as u32 {
@@ -159,11 +159,11 @@ pub fn connect_five(names: &[&str], seed: u64) -> League {
             results.push(result);
         }
     }
-    League { game: game("connect-five"), entrants: entrants(names), results }
+    League { game: game(id), entrants: entrants(names), results }
 }
 
-/// Hide and Seek: every seeker against every hider on the same seeds; each seed has its own luck.
-pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], seeds: u64, seed: u64) -> League {
+/// Two roles: every seeker against every hider on the same seeds; each seed has its own luck.
+pub fn cross(id: &str, seekers: &[&str], hiders: &[&str], seeds: u64, seed: u64) -> League {
     let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
     for game_seed in 0..seeds {
@@ -183,18 +183,18 @@ pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], seeds: u64, seed: u64) -
     }
     let mut all = entrants(&[seekers, hiders].concat());
     for (number, entrant) in all.iter_mut().enumerate() {
-        entrant.role = Some(if number < seekers.len() { "seeker" } else { "hider" });
+        entrant.role = Some(game(id).roles[usize::from(number >= seekers.len())].name);
     }
     let mark = |mark: &str, note: &str| EntrantMark { mark: mark.to_owned(), note: Some(note.to_owned()) };
     all[0].marks.push(mark("AI", "the path search was written with an assistant"));
     if let Some(last) = all.last_mut() {
         last.marks.push(mark("exploit", "reads the map's seed off the walls"));
     }
-    League { game: game("hide-and-seek"), entrants: all, results }
+    League { game: game(id), entrants: all, results }
 }
 
-/// Word Racer: each pair plays once per round, 3 / 1 / 0 points, one game in ten is a draw.
-pub fn word_racer(strengths: &[f64], rounds: usize, seed: u64) -> League {
+/// Each pair plays once per round, 3 / 1 / 0 points, one game in ten is a draw.
+pub fn round_robin(id: &str, strengths: &[f64], rounds: usize, seed: u64) -> League {
     let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
     for _ in 0..rounds {
@@ -219,5 +219,5 @@ pub fn word_racer(strengths: &[f64], rounds: usize, seed: u64) -> League {
     }
     let names: Vec<String> = (1..=strengths.len()).map(|n| format!("racer {n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    League { game: game("word-racer"), entrants: entrants(&names), results }
+    League { game: game(id), entrants: entrants(&names), results }
 }

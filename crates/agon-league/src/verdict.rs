@@ -1,6 +1,7 @@
 //! What a finished match means for later stages.
 
 use agon_core::GameInfo;
+use agon_core::standings_rules::TieBreak;
 
 use crate::format::MatchVerdict;
 use crate::result::{Entrant, FixedPoint, GameResult, MatchResult};
@@ -9,8 +10,8 @@ use crate::result::{Entrant, FixedPoint, GameResult, MatchResult};
 const FORFEIT_POINTS: FixedPoint = FixedPoint::from_int(-1_000_000_000_000);
 
 impl MatchVerdict {
-    /// Verdict of a match of this game. `points` are table points. `tie_break` is the game's second criterion: word points, games won
-    /// minus lost, else the sum of scores.
+    /// Verdict of a match of this game. `points` are table points. `tie_break` is the game's second criterion
+    /// ([`TieBreak`]).
     pub fn of(game: &GameInfo, result: &MatchResult) -> Self {
         let seats = result.entrants();
         let tie_break = |seat: usize| result.games.iter().map(|one| tie_break(game, one, seat)).sum();
@@ -34,9 +35,9 @@ impl MatchVerdict {
 
 fn tie_break(game: &GameInfo, result: &GameResult, seat: usize) -> FixedPoint {
     let Some(own) = result.seats.get(seat) else { return FixedPoint::ZERO };
-    match game.id {
-        "word-racer" => own.stats[0],
-        "connect-five" => {
+    match game.standings.tie_break {
+        TieBreak::Stat(index) => own.stats.get(index).copied().unwrap_or_default(),
+        TieBreak::GamesWonMinusLost => {
             let winners = result.seats.iter().filter(|other| other.place == 1).count();
             match (own.place, winners) {
                 (1, 1) => FixedPoint::from_int(1),
@@ -44,6 +45,6 @@ fn tie_break(game: &GameInfo, result: &GameResult, seat: usize) -> FixedPoint {
                 _ => FixedPoint::from_int(-1),
             }
         }
-        _ => own.score,
+        TieBreak::Score => own.score,
     }
 }

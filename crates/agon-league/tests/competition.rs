@@ -213,7 +213,7 @@ fn omitted_keys_get_the_defaults_of_the_rules() {
 #[test]
 fn from_players_schedules_each_pair_twice() {
     let players = ["A", "B", "C"].map(|name| (name.to_owned(), format!("players.yml#{name}")));
-    let competition = CompetitionConfig::from_players("Word Racer", players);
+    let competition = CompetitionConfig::from_players(agon_games::game_info("word-racer").unwrap(), players);
     assert_eq!(competition.phases[0].format, Format::RoundRobin { legs: 1, swap: true });
     assert_eq!((competition.game, competition.entrants.len()), ("word-racer", 3));
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use agon_bots::error::Failure;
 use agon_competition::LoadedCompetition;
+use agon_core::standings_rules::TieBreak;
 use agon_core::{GameInfo, ScoreDirection, Seat};
 use agon_league::{Entrant, GameResult, MatchKey, SeatResult};
 use agon_store::{Ledger, MatchFilter, StoredMatch};
@@ -227,7 +228,10 @@ fn best(info: &GameInfo, role: usize, game: &GameResult) -> [f64; 3] {
 
 /// What breaks a tie on scores, where a game has such a figure.
 fn second(info: &GameInfo, seat: &SeatResult) -> f64 {
-    if info.id == "word-racer" { seat.stats[0].to_f64() } else { 0.0 }
+    match info.standings.tie_break {
+        TieBreak::Stat(index) => seat.stats.get(index).map_or(0.0, |stat| stat.to_f64()),
+        TieBreak::Score | TieBreak::GamesWonMinusLost => 0.0,
+    }
 }
 
 /// How close it was between the first two: by score, then by the second figure, then by how long it took.
@@ -267,7 +271,7 @@ mod tests {
 
     #[test]
     fn faults_pairs_the_best_and_the_closest_are_shown() {
-        let mut league = simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2);
+        let mut league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2);
         let last = league.results.len() - 1;
         league.results[last].games[0].seats[0].faults = [0, 1, 0, 0];
         let list = picked(GameSelection::Some(12), &league, "");
@@ -282,7 +286,7 @@ mod tests {
 
     #[test]
     fn as_many_as_asked_for_and_all_of_them() {
-        let league = simulated::word_racer(&[0.0, 0.5, 1.0], 6, 2);
+        let league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0], 6, 2);
         let pages = |list: &GameList| list.shown.iter().filter(|game| game.has_page).count();
         for most in [0, 1, 5] {
             assert_eq!(pages(&picked(GameSelection::Some(most), &league, "final")), most);
@@ -293,7 +297,7 @@ mod tests {
 
     #[test]
     fn finals_come_first() {
-        let league = simulated::word_racer(&[0.0, 0.5, 1.0], 6, 2);
+        let league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0], 6, 2);
         let list = picked(GameSelection::Some(6), &league, "semi-finals");
         assert!(
             list.shown.iter().filter(|game| game.reasons.iter().any(|why| why == "semi-finals")).count() >= 4

@@ -4,7 +4,7 @@ use agon_core::Fault;
 use agon_league::bracket::{Bracket, BracketRound, BracketSide, BracketTie};
 use agon_league::rating::Rating;
 use agon_league::simulated;
-use agon_league::standings::{Ranking, ScoreHistograms, StandingsRequest, standings};
+use agon_league::standings::{ScoreHistograms, StandingsRequest, standings};
 use agon_league::{Entrant, MatchKey};
 
 use crate::bracket::bracket;
@@ -61,7 +61,7 @@ fn large_fields_are_cut_with_a_note() {
     let drawn = charts::think_times(&all, &name);
     assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MAX_ROWS);
     assert!(drawn.contains("First 60 of 100."), "{drawn}");
-    let league = simulated::solitude(&[18.0; 44], 30, 3);
+    let league = simulated::groups_of_four("solitude-scramble", &[18.0; 44], 30, 3);
     let drawn = matrix::matrix(&standings(&league.tally(), &request(&league)), &name, &name);
     assert!(drawn.contains("44 entrants are too many") && !drawn.contains("<table"), "{drawn}");
 }
@@ -127,25 +127,23 @@ fn open_tie_is_marked_as_open() {
 
 #[test]
 fn head_to_head_cells_are_shaded_by_share_of_wins() {
-    let league = simulated::word_racer(&[0.0, 1.0], 6, 2);
+    let league = simulated::round_robin("word-racer", &[0.0, 1.0], 6, 2);
     let all = standings(&league.tally(), &request(&league));
     let drawn = matrix::matrix(&all, &name, &name);
     let pair = &all.head_to_head[0];
     let share = (f64::from(pair.won) + f64::from(pair.drawn) / 2.0) / f64::from(pair.games);
     assert!(drawn.contains(&format!("--dark:{share:.2}")), "{drawn}");
     assert!(drawn.contains(&format!(">{}-{}-{}<", pair.won, pair.drawn, pair.lost)), "{drawn}");
-    let many = simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3);
+    let many = simulated::groups_of_four("solitude-scramble", &[14.0, 18.0, 18.0, 23.0], 30, 3);
     let drawn = matrix::matrix(&standings(&many.tally(), &request(&many)), &name, &name);
     assert_eq!(drawn.matches("shade").count(), 12 + 1, "all pairs, and a note");
 }
 
 fn request(league: &simulated::League) -> StandingsRequest<'_> {
-    let ranking = Ranking::of(league.game);
     StandingsRequest {
         competition: "Cup",
         phase: "Phase",
         game: league.game,
-        ranking,
         entrants: &league.entrants,
         placing: &[],
         rulings: &[],
@@ -155,7 +153,7 @@ fn request(league: &simulated::League) -> StandingsRequest<'_> {
 /// A competition with these names in which all other text from users and bots is hostile.
 fn report(names: &[&str]) -> Report {
     let key = MatchKey { phase: 0, stage: 0, number: 6 };
-    let mut league = simulated::word_racer(&vec![0.0; names.len()], 6, 2);
+    let mut league = simulated::round_robin("word-racer", &vec![0.0; names.len()], 6, 2);
     for (spec, name) in league.entrants.iter_mut().zip(names) {
         (*name).clone_into(&mut spec.name);
         spec.contributor = Some(HOSTILE.to_owned());

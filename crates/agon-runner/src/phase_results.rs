@@ -4,7 +4,7 @@ use agon_core::GameInfo;
 use agon_league::bracket::{self, Bracket};
 use agon_league::config::{CompetitionConfig, PhaseConfig};
 use agon_league::format::{Format, MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule};
-use agon_league::standings::{self, Ranking, RulingKind, Standings, StandingsRequest};
+use agon_league::standings::{self, RulingKind, Standings, StandingsRequest};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, FormatError, MatchKey};
 use agon_store::{Ledger, MatchFilter, PhaseProgress, PhaseStatus, Ranges, SecretSeed, StoreError};
@@ -171,7 +171,6 @@ pub fn standings_request<'a>(
         competition: &competition.name,
         phase: &phase.name,
         game,
-        ranking: Ranking::of(game),
         entrants: &competition.entrants,
         placing,
         rulings: &[],

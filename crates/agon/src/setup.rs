@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agon_bots::resolve::{self, BotRequest, SandboxMode};
 use agon_bots::{Failure, parse_options};
-use agon_core::{Assets, GameInfo, Settings};
+use agon_core::{Assets, BotLifetime, GameInfo, Settings};
 use agon_engine::PlayerSpec;
 
 use crate::output;
@@ -41,4 +41,11 @@ pub fn furnish(
     assets: &Assets,
 ) -> Result<(), Failure> {
     resolve::install_game_files(game, seats, settings, assets, here())
+}
+
+/// Hint for an option that only games with matches have.
+pub fn no_matches_hint() -> String {
+    let with_matches = agon_games::infos().into_iter().filter(|info| info.lifetime == BotLifetime::Match);
+    let ids: Vec<&str> = with_matches.map(|info| info.id).collect();
+    format!("leave it out; only {}'s bots live for a match", ids.join("'s and "))
 }

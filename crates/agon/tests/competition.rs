@@ -45,7 +45,7 @@ fn without_ids(text: &str) -> String {
 #[test]
 fn init_writes_each_games_own_competition_once_and_says_what_comes_next() {
     let place = Place::new(&[]);
-    for game in ["solitude-scramble", "colour-battle", "connect-five", "hide-and-seek", "word-racer"] {
+    for game in agon_games::infos().iter().map(|info| info.id) {
         let file = format!("{game}.toml");
         let told = place.good(&["init", game, &file]);
         assert!(told.contains(&format!("agon run {file}")), "{told}");

@@ -13,9 +13,6 @@ use common::good;
 use serde_json::Value as Json;
 use tempfile::{TempDir, tempdir_in};
 
-const GAMES: [&str; 5] =
-    ["solitude-scramble", "colour-battle", "connect-five", "hide-and-seek", "word-racer"];
-
 /// A language, and what must be installed to build and run it.
 const LANGUAGES: [(&str, &[&str]); 5] = [
     ("python", &["python3"]),
@@ -105,19 +102,21 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
     let said = paste(at, &wanted);
     assert!(!said.contains("fault: "), "{game} in {language}: {said}");
 
-    let seatings: &[&[&str]] = match game {
-        "solitude-scramble" => &[&["ME", "house:greedy", "house:left", "house:random"]],
-        "colour-battle" => &[&["ME", "house:random", "house:sweeper", "--set", "rounds=60"]],
+    let from_starter = agon_games::game_info(game).unwrap().starters.opponents[0].replace(". ", "ME ");
+    let seatings: &[&str] = match game {
+        "solitude-scramble" => &["ME house:greedy house:left house:random"],
+        "colour-battle" => &["ME house:random house:sweeper --set rounds=60"],
         "connect-five" => {
             write_awkward_opponent(&at.join("awkward"));
-            &[&["ME", "house:line-counter", "--games", "4"], &["awkward", "ME"]]
+            &["ME house:line-counter --games 4", "awkward ME"]
         }
-        "hide-and-seek" => &[&["ME", "house:running-hider"], &["house:chasing-seeker", "ME"]],
-        _ => &[&["ME", "house:rows", "--games", "2"]],
+        "hide-and-seek" => &["ME house:running-hider", "house:chasing-seeker ME"],
+        "word-racer" => &["ME house:rows --games 2"],
+        _ => &[from_starter.split(" --seed").next().unwrap()],
     };
     let plays = seatings.iter().map(|seats| {
         let mut words = vec!["play", game];
-        words.extend(seats.iter().map(|&word| if word == "ME" { name.as_str() } else { word }));
+        words.extend(seats.split(' ').map(|word| if word == "ME" { name.as_str() } else { word }));
         words.extend(["--seed", "11", "--json", "--record", "game.agon"]);
         let played: Json = serde_json::from_str(&good(&agon(at, &words))).unwrap();
         for seat in played["seats"].as_array().unwrap() {
@@ -150,7 +149,8 @@ fn every_game_in_every_language_is_made_built_and_played_alike() {
             let needs_numpy =
                 move |game: &str| language == "python" && ["colour-battle", "hide-and-seek"].contains(&game);
             scope.spawn(move || {
-                let games = GAMES.into_iter().filter(|game| python_has_numpy || !needs_numpy(game));
+                let games = agon_games::infos().into_iter().map(|info| info.id);
+                let games = games.filter(|game| python_has_numpy || !needs_numpy(game));
                 games.map(|game| (game, language, make_and_play(&at, game, language))).collect::<Vec<_>>()
             })
         });

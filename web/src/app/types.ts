@@ -41,7 +41,7 @@ export interface Site {
   csrf: string | null;
 }
 
-/** GET /games (without rules, api, languages), GET /games/{game} */
+/** GET /games (without requirements, rules, api, languages), GET /games/{game} */
 export interface Game {
   id: string;
   title: string;
@@ -53,6 +53,10 @@ export interface Game {
   score: { name: string; better: 'higher' | 'lower' };
   settings: { name: string; about: string; default: string }[];
   house_bots: { name: string; about: string; roles: string[] }[];
+  /** What a Python bot is; null if the game has no Python API. */
+  python_api: 'function' | 'class' | 'class-per-role' | null;
+  /** Requirements for a submission: lines of Markdown. */
+  requirements?: string[];
   /** Markdown. */
   rules?: string;
   /** Description of the bot API in Markdown. */

@@ -26,10 +26,6 @@ use trial::{Faults, PrintLog};
 
 pub use result::{CheckResult, StepOutcome, StepResult};
 
-/// Shorter games than the competition's: enough to see that a bot plays.
-const SHORT_SETTINGS: [(&str, &str, &str); 2] =
-    [("colour-battle", "rounds", "200"), ("hide-and-seek", "steps", "400")];
-
 /// A check that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'c> {
@@ -70,7 +66,8 @@ pub fn check(order: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckRes
         return Err(Failure::wrong_use(format!("{} needs no check", order.bot), hint));
     }
     let mut pairs = order.settings.to_vec();
-    for (_, key, value) in SHORT_SETTINGS.iter().filter(|(game, ..)| *game == order.game) {
+    // Shorter games than the competition's: enough to see that a bot plays.
+    for (key, value) in table.info().bots.check_settings {
         if !pairs.iter().any(|pair| pair.starts_with(&format!("{key}="))) {
             pairs.push(format!("{key}={value}"));
         }
@@ -162,7 +159,7 @@ impl CheckRun<'_> {
     fn load_and_play(&mut self, seat: &ProgramSpec, survey: &SourceReport) -> Result<(), Failure> {
         let tables = self.tables(seat, survey);
         let mut tried = StepResult::yes("loads", "");
-        if self.order.game == "word-racer" && !seat.json_lines {
+        if self.table.info().bots.text_protocol.is_some() && !seat.json_lines {
             tried = StepResult::skipped("loads", "it reads lines: seen when it plays");
         }
         for (_, seats) in &tables {

@@ -6,6 +6,7 @@
 
 mod bots;
 mod canvas;
+mod description;
 mod state;
 mod view;
 
@@ -50,6 +51,11 @@ static INFO: GameInfo = GameInfo {
     names_shown: false,
     score: ScoreInfo { name: "share", unit: "%", decimals: 3 },
     stats: &[StatInfo { name: "tiles", decimals: 1 }],
+    bots: description::BOTS,
+    standings: description::STANDINGS,
+    competition: description::COMPETITION,
+    texts: description::TEXTS,
+    starters: description::STARTERS,
 };
 
 /// Rules of Colour Battle for a number of bots and rounds.

@@ -6,6 +6,7 @@
 
 pub mod board;
 mod bots;
+mod description;
 mod special;
 mod state;
 mod view;
@@ -93,6 +94,11 @@ static INFO: GameInfo = GameInfo {
     names_shown: true,
     score: ScoreInfo { name: "score", unit: "", decimals: 3 },
     stats: &[StatInfo { name: "moves", decimals: 1 }],
+    bots: description::BOTS,
+    standings: description::STANDINGS,
+    competition: description::COMPETITION,
+    texts: description::TEXTS,
+    starters: description::STARTERS,
 };
 
 /// Rules of Connect Five with the settings of one game.

@@ -9,6 +9,7 @@
 mod answer;
 mod bots;
 mod cells;
+mod description;
 mod map;
 mod state;
 mod view;
@@ -84,6 +85,11 @@ static INFO: GameInfo = GameInfo {
         StatInfo { name: "enemy in sight %", decimals: 1 },
         StatInfo { name: "cells walked", decimals: 1 },
     ],
+    bots: description::BOTS,
+    standings: description::STANDINGS,
+    competition: description::COMPETITION,
+    texts: description::TEXTS,
+    starters: description::STARTERS,
 };
 
 /// Rules of Hide and Seek with the settings of one game.

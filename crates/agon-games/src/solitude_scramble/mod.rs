@@ -19,6 +19,7 @@ use agon_core::{
 
 pub mod board;
 pub mod bots;
+mod description;
 pub mod history;
 pub mod state;
 pub mod view;
@@ -62,6 +63,11 @@ static INFO: GameInfo = GameInfo {
         StatInfo { name: "collisions", decimals: 2 },
         StatInfo { name: "forfeits", decimals: 2 },
     ],
+    bots: description::BOTS,
+    standings: description::STANDINGS,
+    competition: description::COMPETITION,
+    texts: description::TEXTS,
+    starters: description::STARTERS,
 };
 
 const DEFAULT_TURNS: u16 = 10;

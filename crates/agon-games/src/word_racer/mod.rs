@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod board;
 pub mod bots;
+mod description;
 pub mod scoring;
 pub mod state;
 pub mod text_protocol;
@@ -88,6 +89,11 @@ static INFO: GameInfo = GameInfo {
     names_shown: false,
     score: ScoreInfo { name: "points", unit: "", decimals: 2 },
     stats: &[StatInfo { name: "word points", decimals: 1 }],
+    bots: description::BOTS,
+    standings: description::STANDINGS,
+    competition: description::COMPETITION,
+    texts: description::TEXTS,
+    starters: description::STARTERS,
 };
 
 /// Rules of Word Racer with the settings of one game.

@@ -79,11 +79,13 @@ pub fn runtime() -> Runtime {
 
 /// Writes the league's file to a folder and loads it.
 pub fn load_competition(folder: &Path) -> LoadedCompetition {
+    let game = agon_engine::any_game(agon_games::infos()[0].id).unwrap();
+    let (id, house_bot) = (game.info().id, game.house_bots()[0].name);
     let mut text = format!(
-        "name = \"Simulated\"\ngame = \"solitude-scramble\"\nseed = \"simulated\"\n\n[[phase]]\nname = \"All\"\nformat = \"groups\"\nmatches = {MATCHES_PER_BOT}\n"
+        "name = \"Simulated\"\ngame = \"{id}\"\nseed = \"simulated\"\n\n[[phase]]\nname = \"All\"\nformat = \"groups\"\nmatches = {MATCHES_PER_BOT}\n"
     );
     for bot in 0..BOTS {
-        write!(text, "\n[[entrant]]\nname = \"bot {bot}\"\nbot = \"house:left\"\n").unwrap();
+        write!(text, "\n[[entrant]]\nname = \"bot {bot}\"\nbot = \"house:{house_bot}\"\n").unwrap();
     }
     let file = folder.join("simulated.toml");
     std::fs::write(&file, text).unwrap();

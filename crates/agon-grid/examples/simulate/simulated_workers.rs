@@ -212,13 +212,14 @@ impl Worker {
     }
 }
 
-/// A phase of Solitude Scramble with house bots.
+/// A phase of the first game with house bots.
 pub fn house_phase(bots: usize) -> PhaseSetup {
-    let game = agon_engine::any_game("solitude-scramble").unwrap();
+    let game = agon_engine::any_game(agon_games::infos()[0].id).unwrap();
+    let bot = game.house_bots()[0].name;
     let settings = Settings::defaults(game.info().settings);
     let entrant = |number: usize| LoadedEntrant {
         name: format!("bot {number}"),
-        player: PlayerSpec::House("left".to_owned()),
+        player: PlayerSpec::House(bot.to_owned()),
         commit: None,
         extra_file: None,
     };

@@ -2,7 +2,7 @@
 
 use agon_core::settings::{SettingKind, closest_name};
 use agon_core::{Assets, GameInfo, SettingDefault, SettingValue, Settings, SettingsError};
-use agon_games::registry::{self, GameVisitor, PlayableGame};
+use agon_games::{GameVisitor, PlayableGame};
 use toml::de::DeValue;
 
 use super::config_error::Span;
@@ -48,7 +48,7 @@ pub type SettingPair = (String, Located<String>);
 impl GameContext {
     /// The game with this id.
     pub fn of(id: &str) -> Result<Self, agon_games::UnknownGame> {
-        registry::visit(id, GameContextVisitor)
+        agon_games::visit(id, GameContextVisitor)
     }
 
     /// Whether seats have different roles.

@@ -47,7 +47,7 @@ impl CompetitionConfig {
     pub fn is_phase_hidden(&self, game: &GameInfo, phase: u32) -> bool {
         let phase = self.phases.get(phase as usize);
         let same = matches!(phase.map(|phase| &phase.format), Some(Format::Cross { .. }));
-        phase.and_then(|phase| phase.hidden).unwrap_or(same || game.id == "hide-and-seek")
+        phase.and_then(|phase| phase.hidden).unwrap_or(same || game.competition.same_seeds_for_all)
     }
 }
 

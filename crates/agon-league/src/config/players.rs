@@ -1,15 +1,16 @@
-//! A competition from a list of players, as in Word Racer's visualizer.
+//! A competition from a list of players, as the game's own tools run it.
 
-use agon_core::{Game as _, Settings};
-use agon_games::word_racer::WordRacer;
+use agon_core::{GameInfo, Settings};
 
 use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
 use crate::format::Format;
 
 impl CompetitionConfig {
     /// Each pair plays twice with the first move swapped. `players` are unique names and bot specs.
-    pub fn from_players(name: &str, players: impl IntoIterator<Item = (String, String)>) -> Self {
-        let info = WordRacer::info();
+    pub fn from_players(
+        info: &'static GameInfo,
+        players: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
@@ -29,7 +30,7 @@ impl CompetitionConfig {
             hidden: None,
         };
         Self {
-            name: name.to_owned(),
+            name: info.title.to_owned(),
             game: info.id,
             settings,
             entrants: players.into_iter().map(entrant).collect(),

@@ -1,14 +1,6 @@
 //! Preset competition file of each game, as the game's document describes it.
 
-const PRESETS: [(&str, &str); 5] = [
-    ("solitude-scramble", include_str!("presets/solitude-scramble.toml")),
-    ("colour-battle", include_str!("presets/colour-battle.toml")),
-    ("connect-five", include_str!("presets/connect-five.toml")),
-    ("hide-and-seek", include_str!("presets/hide-and-seek.toml")),
-    ("word-racer", include_str!("presets/word-racer.toml")),
-];
-
-/// Text of a game's preset, to be read, run and edited. `FILE` in it stands for the file's name.
+/// Text of a game's preset, to be read, run and edited. `FILE` in it stands for the file's name. `None` if there is no such game.
 pub fn preset(game: &str) -> Option<&'static str> {
-    PRESETS.iter().find(|(id, _)| *id == game).map(|(_, text)| *text)
+    agon_games::game_info(game).ok().map(|info| info.competition.preset)
 }

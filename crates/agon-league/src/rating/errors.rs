@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn model_variances_in_a_large_field_are_close_to_the_inverse_diagonal() {
         let strengths: Vec<f64> = (0..100).map(|n| 0.02 * f64::from(n)).collect();
-        let tally = simulated::word_racer(&strengths, 1, 4).tally();
+        let tally = simulated::round_robin("word-racer", &strengths, 1, 4).tally();
         let results = PairResults::of(&tally);
         let (_, information) = results.gradient_and_information(&results.fit());
         for (exact, diagonal) in model_variances(&results, &information).iter().zip(&information.diagonal) {

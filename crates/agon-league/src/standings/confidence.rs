@@ -59,7 +59,7 @@ fn columns(group: &RankGroup<'_>) -> Vec<TableColumn> {
     vec![
         TableColumn::number("rank", "Rank"),
         TableColumn::text("name", "Name"),
-        TableColumn::number("mean", &group.mean_title),
+        TableColumn::number("mean", group.mean_title),
         TableColumn::number("interval", "95 % interval"),
         TableColumn::text("order", "Order to the next"),
         TableColumn::number("rating", "Rating"),

@@ -1,8 +1,8 @@
 //! Results of pairs of entrants.
 
-use super::{
-    EntrantRow, RankGroup, Ranking, StandingsRequest, StandingsTable, TableCell, TableColumn, TableRow,
-};
+use agon_core::standings_rules::PairValue;
+
+use super::{EntrantRow, RankGroup, StandingsRequest, StandingsTable, TableCell, TableColumn, TableRow};
 use crate::result::{Entrant, FixedPoint};
 use crate::tally::{PairTotals, Tally};
 
@@ -63,7 +63,8 @@ pub(super) fn table(
     request: &StandingsRequest<'_>,
     groups: &[RankGroup<'_>],
 ) -> Option<StandingsTable> {
-    if request.game.seats.max != 2 || groups.iter().any(|group| group.ranked.len() > MAX_TABLE_ENTRANTS) {
+    let pair_cell = request.game.standings.head_to_head?;
+    if groups.iter().any(|group| group.ranked.len() > MAX_TABLE_ENTRANTS) {
         return None;
     }
     let (down, across) = (groups.first()?, groups.last()?);
@@ -80,25 +81,20 @@ pub(super) fn table(
     for (at, ranked) in down.ranked.iter().enumerate() {
         let row = &ranked.row;
         let mut cells = vec![TableCell::Int(at as i64 + 1), row.name_cell()];
-        cells.extend(across.ranked.iter().map(|other| cell(tally, request.ranking, row, &other.row)));
+        cells.extend(across.ranked.iter().map(|other| cell(tally, pair_cell.value, row, &other.row)));
         table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    let note = match request.ranking {
-        Ranking::ConnectFive => "A row reads: points (games won-lost) against the entrant of that number",
-        Ranking::HideAndSeek => "Mean steps of the seeker of the row against the hider of the column",
-        _ => "A row reads: games won-drawn-lost against the entrant of that number",
-    };
-    table.notes.push(note.to_owned());
+    table.notes.push(pair_cell.note.to_owned());
     Some(table)
 }
 
-fn cell(tally: &Tally, ranking: Ranking, row: &EntrantRow<'_>, other: &EntrantRow<'_>) -> TableCell {
+fn cell(tally: &Tally, value: PairValue, row: &EntrantRow<'_>, other: &EntrantRow<'_>) -> TableCell {
     if row.entrant == other.entrant {
         return TableCell::Empty;
     }
     let Some(met) = tally.pairs().get(row.entrant, other.entrant) else { return TableCell::Empty };
-    match ranking {
-        Ranking::ConnectFive => {
+    match value {
+        PairValue::PointsAndGames => {
             let points =
                 tally.pairs().points(row.entrant, other.entrant).map_or(0.0, |(mine, _)| mine.to_f64());
             TableCell::Text(
@@ -107,10 +103,10 @@ fn cell(tally: &Tally, ranking: Ranking, row: &EntrantRow<'_>, other: &EntrantRo
                     .replace("+0 (", "0 ("),
             )
         }
-        Ranking::HideAndSeek => {
-            TableCell::Real(FixedPoint(met.score_a).to_f64() / f64::from(met.games.max(1)), 1, "")
+        PairValue::MeanScore(decimals) => {
+            TableCell::Real(FixedPoint(met.score_a).to_f64() / f64::from(met.games.max(1)), decimals, "")
         }
-        _ => TableCell::Text(won_drawn_lost(&met)),
+        PairValue::WonDrawnLost => TableCell::Text(won_drawn_lost(&met)),
     }
 }
 

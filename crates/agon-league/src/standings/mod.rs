@@ -1,20 +1,17 @@
 //! Tables of a phase: ranked exactly as each competition's document says, plus the confidence of the numbers.
 //!
-//! One file per game defines its official tables. The common parts (intervals, ratings, head to head) are built here.
+//! The game describes its order and its official tables as data ([`agon_core::standings_rules`]). The common parts (intervals, ratings,
+//! head to head) are built here.
 
-mod colour_battle;
 mod confidence;
-mod connect_five;
-mod generic;
 mod head_to_head;
-mod hide_and_seek;
 mod histogram;
 mod json;
+mod official;
+mod order;
 mod row;
 mod rulings;
-mod solitude;
 mod table;
-mod word_racer;
 
 #[cfg(test)]
 mod ruling_tests;
@@ -36,37 +33,6 @@ pub use row::{EntrantRow, ExactMean, RankedRow};
 pub use rulings::{RulingKind, RulingLift, RulingNote, format_timestamp};
 pub use table::{StandingsTable, TableCell, TableColumn, TableRow, format_duration};
 
-/// Ranking rules of a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ranking {
-    /// Average points per match.
-    Solitude,
-    /// Score, efficiency, spread.
-    ColourBattle,
-    /// +1 / -1, games won minus lost, head to head.
-    ConnectFive,
-    /// Mean steps, separate tables for seekers and hiders, medals.
-    HideAndSeek,
-    /// 3 / 1 / 0, then word points.
-    WordRacer,
-    /// Any other event: points, then score.
-    Generic,
-}
-
-impl Ranking {
-    /// Ranking of the game's own document.
-    pub fn of(game: &GameInfo) -> Self {
-        match game.id {
-            "solitude-scramble" => Self::Solitude,
-            "colour-battle" => Self::ColourBattle,
-            "connect-five" => Self::ConnectFive,
-            "hide-and-seek" => Self::HideAndSeek,
-            "word-racer" => Self::WordRacer,
-            _ => Self::Generic,
-        }
-    }
-}
-
 /// Input of the standings.
 #[derive(Clone, Copy, Debug)]
 pub struct StandingsRequest<'a> {
@@ -76,8 +42,6 @@ pub struct StandingsRequest<'a> {
     pub phase: &'a str,
     /// The game.
     pub game: &'static GameInfo,
-    /// Ranking rules.
-    pub ranking: Ranking,
     /// Entrants in the order of the competition file.
     pub entrants: &'a [EntrantSpec],
     /// Result of a knockout, if there was one: best first, shared places grouped.
@@ -133,7 +97,7 @@ struct RankGroup<'a> {
     /// `player`, `seeker`: part of the table ids if there are several groups.
     role: &'static str,
     /// Title of the mean that decides.
-    mean_title: String,
+    mean_title: &'static str,
     decimals: usize,
     ranking_mean: RankingMean,
     ranked: Vec<RankedRow<'a>>,
@@ -155,10 +119,10 @@ impl RankGroup<'_> {
 /// Builds the tables of a phase.
 pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
     let rows = EntrantRow::all(tally, request);
-    let groups = groups(tally, request, &rows);
+    let groups = order::groups(request.game, tally, &rows);
     let ratings = phase_ratings(tally, request, &groups);
     let mut tables: Vec<StandingsTable> = knockout_table(request).into_iter().collect();
-    tables.extend(official_tables(request, &groups));
+    tables.extend(official::tables(request.game, &groups));
     table::add_notes(&mut tables, &rows);
     rulings::add_notes(&mut tables, request.rulings, request.entrants);
     tables.extend(rulings::table(request.rulings, request.entrants));
@@ -194,45 +158,20 @@ pub fn open_entrants(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Entra
         RankedMeans::new(tally, group.ranking_mean, &group.all_entrants())
             .open_entrants(&group.ranked_entrants())
     };
-    groups(tally, request, &rows).iter().flat_map(open_of).collect()
+    order::groups(request.game, tally, &rows).iter().flat_map(open_of).collect()
 }
 
 /// Official order, best first; roles one after the other. Entrants with the same rank are in the order of the file. Disqualified
 /// entrants are not included.
 pub fn official_order(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Entrant> {
     let rows = EntrantRow::all(tally, request);
-    groups(tally, request, &rows).iter().flat_map(RankGroup::ranked_entrants).collect()
+    order::groups(request.game, tally, &rows).iter().flat_map(RankGroup::ranked_entrants).collect()
 }
 
 /// Ratings only, for a rating history.
 pub fn ratings(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Rating> {
     let rows = EntrantRow::all(tally, request);
-    phase_ratings(tally, request, &groups(tally, request, &rows))
-}
-
-fn groups<'a>(tally: &Tally, request: &StandingsRequest<'_>, rows: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
-    match request.ranking {
-        Ranking::Solitude => vec![solitude::group(rows)],
-        Ranking::ColourBattle => vec![colour_battle::group(rows)],
-        Ranking::ConnectFive => vec![connect_five::group(tally, rows)],
-        Ranking::HideAndSeek => hide_and_seek::groups(request.game, rows),
-        Ranking::WordRacer => vec![word_racer::group(rows)],
-        Ranking::Generic => generic::groups(request.game, rows),
-    }
-}
-
-fn official_tables(request: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Vec<StandingsTable> {
-    let each = |make: fn(&RankGroup<'_>) -> StandingsTable| groups.iter().map(make).collect();
-    match request.ranking {
-        Ranking::Solitude => each(solitude::table),
-        Ranking::ColourBattle => groups.iter().flat_map(colour_battle::tables).collect(),
-        Ranking::ConnectFive => each(connect_five::table),
-        Ranking::HideAndSeek => each(hide_and_seek::table),
-        Ranking::WordRacer => each(word_racer::table),
-        Ranking::Generic => {
-            groups.iter().map(|group| generic::table(request.game, group, groups.len() > 1)).collect()
-        }
-    }
+    phase_ratings(tally, request, &order::groups(request.game, tally, &rows))
 }
 
 /// Ratings in the order of the file; separate per role if possible.

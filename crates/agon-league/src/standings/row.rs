@@ -110,6 +110,11 @@ impl<'a> EntrantRow<'a> {
         ExactMean { sum: self.totals.points, count: self.totals.matches }
     }
 
+    /// Games won minus games lost.
+    pub const fn won_minus_lost(&self) -> i64 {
+        self.totals.won as i64 - self.totals.lost as i64
+    }
+
     /// Score per game.
     pub const fn mean_score(&self) -> ExactMean {
         ExactMean { sum: self.totals.score.sum, count: self.totals.score.count }

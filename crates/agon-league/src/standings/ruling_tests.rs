@@ -40,7 +40,6 @@ fn request<'a>(
         competition: "Test",
         phase: "phase 1",
         game: league.game,
-        ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
         rulings,
@@ -65,19 +64,25 @@ fn text(standings: &Standings) -> String {
 /// A league of each game, with its best entrant.
 fn leagues_of_all_games() -> [(&'static str, League, u32); 5] {
     [
-        ("solitude", simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3), 3),
+        ("solitude", simulated::groups_of_four("solitude-scramble", &[14.0, 18.0, 18.0, 23.0], 30, 3), 3),
         (
             "colour_battle",
-            simulated::colour_battle(&["Picasso", "Abra by Rayman", "Vector by Ishu"], 40, 1),
+            simulated::arena("colour-battle", &["Picasso", "Abra by Rayman", "Vector by Ishu"], 40, 1),
             2,
         ),
-        ("connect_five", simulated::connect_five(&["Ana", "Bea", "Carlos"], 5), 0),
+        ("connect_five", simulated::home_and_away("connect-five", &["Ana", "Bea", "Carlos"], 5), 0),
         (
             "hide_and_seek",
-            simulated::hide_and_seek(&["Prowler", "Sniffer", "Lost", "Blind"], &["Ghost", "Shadow"], 20, 4),
+            simulated::cross(
+                "hide-and-seek",
+                &["Prowler", "Sniffer", "Lost", "Blind"],
+                &["Ghost", "Shadow"],
+                20,
+                4,
+            ),
             0,
         ),
-        ("word_racer", simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2), 2),
+        ("word_racer", simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2), 2),
     ]
 }
 
@@ -140,7 +145,7 @@ fn void_match_is_listed_and_not_counted() {
 
 #[test]
 fn disqualified_knockout_winner_has_no_place() {
-    let league = simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2);
+    let league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2);
     let placing = [vec![Entrant(2)], vec![Entrant(1)], vec![Entrant(0), Entrant(3)]];
     let rulings = [disqualified(2)];
     let now = standings(&league.tally(), &request(&league, &placing, &rulings));
@@ -169,7 +174,7 @@ fn all_entrants_can_be_disqualified() {
 
 #[test]
 fn lifted_and_late_rulings_are_shown() {
-    let league = simulated::connect_five(&["Ana", "Bea", "Carlos"], 5);
+    let league = simulated::home_and_away("connect-five", &["Ana", "Bea", "Carlos"], 5);
     let lifted = RulingLift { reason: "it does not".to_owned(), at: Some(RULING_TIME + 60_000) };
     let mut rulings = [
         RulingNote { lifted: Some(lifted), ..disqualified(0) },

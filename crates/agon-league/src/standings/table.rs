@@ -1,7 +1,6 @@
 //! Tables of typed cells. Renderers decide how numbers look.
 
-use super::RankGroup;
-use super::row::{EntrantRow, RankedRow};
+use super::row::EntrantRow;
 use crate::result::Entrant;
 
 /// Content of a cell.
@@ -128,28 +127,6 @@ impl StandingsTable {
             rows: Vec::new(),
             notes: Vec::new(),
         }
-    }
-
-    /// An official table of a group: rank, name, contributor if any, then these columns.
-    pub(super) fn ranked<C: IntoIterator<Item = TableCell>>(
-        id: &str,
-        title: &str,
-        group: &RankGroup<'_>,
-        columns: impl IntoIterator<Item = TableColumn>,
-        cells: impl Fn(&EntrantRow<'_>) -> C,
-    ) -> Self {
-        let mut table = Self::official(id, title);
-        let with_contributors = group.ranked.iter().any(|r| r.row.contributor_cell() != TableCell::Empty);
-        table.columns = vec![TableColumn::number("rank", "Rank"), TableColumn::text("name", "Name")];
-        table.columns.extend(with_contributors.then(|| TableColumn::text("contributor", "Contributor")));
-        table.columns.extend(columns);
-        for ranked @ RankedRow { row, .. } in &group.ranked {
-            let mut list = vec![ranked.rank_cell(), row.name_cell()];
-            list.extend(with_contributors.then(|| row.contributor_cell()));
-            list.extend(cells(row));
-            table.rows.push(TableRow { entrant: Some(row.entrant), cells: list });
-        }
-        table
     }
 
     /// The same without columns of measured times.

@@ -1,5 +1,7 @@
 //! Each table is ranked as its document says.
 
+use agon_core::standings_rules::StandingsRules;
+
 use super::*;
 use crate::result::FixedPoint;
 use crate::simulated::{self, League, match_of};
@@ -9,7 +11,6 @@ fn request<'a>(league: &'a League, placing: &'a [Vec<Entrant>]) -> StandingsRequ
         competition: "Test",
         phase: "phase 1",
         game: league.game,
-        ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
         rulings: &[],
@@ -65,7 +66,8 @@ fn solitude_ranks_by_average_points_and_equals_share_a_rank() {
 
 #[test]
 fn colour_battle_has_the_tables_of_its_document() {
-    let league = simulated::colour_battle(&["Abra by Rayman", "Vector by Ishu", "Picasso by Daniel"], 50, 1);
+    let league =
+        simulated::arena("colour-battle", &["Abra by Rayman", "Vector by Ishu", "Picasso by Daniel"], 50, 1);
     let standings = of(&league);
     let ids: Vec<&str> = standings.tables.iter().map(|table| table.id.as_str()).collect();
     assert_eq!(ids, ["score", "efficiency", "spread", "confidence"]);
@@ -116,7 +118,7 @@ fn connect_five_ranks_by_points_then_difference_then_head_to_head() {
 
 #[test]
 fn interval_stays_within_the_range_of_all_results() {
-    let league = simulated::connect_five(&["Ana", "Bea", "Carlos"], 5);
+    let league = simulated::home_and_away("connect-five", &["Ana", "Bea", "Carlos"], 5);
     let standings = of(&league);
     let TableCell::Interval(low, high, _) = standings.table("confidence").unwrap().rows[0].cells[3] else {
         panic!("no interval")
@@ -138,7 +140,8 @@ fn connect_five_entrants_equal_in_all_criteria_share_a_rank() {
 
 #[test]
 fn hide_and_seek_has_two_tables_with_medals_and_marks() {
-    let league = simulated::hide_and_seek(&["Prowler", "Sniffer", "Lost"], &["Ghost", "Shadow"], 20, 4);
+    let league =
+        simulated::cross("hide-and-seek", &["Prowler", "Sniffer", "Lost"], &["Ghost", "Shadow"], 20, 4);
     let standings = of(&league);
     let seekers = standings.table("seekers").unwrap();
     assert_eq!(ranks(seekers), [(1, 0), (2, 1), (3, 2)]);
@@ -179,19 +182,32 @@ fn word_racer_ranks_by_points_then_word_points_with_the_knockout_first() {
     assert_eq!(again.head_to_head.len(), 3);
 }
 
+/// A game that is like this one but for its standings.
+fn with_standings(game: &GameInfo, standings: StandingsRules) -> &'static GameInfo {
+    Box::leak(Box::new(GameInfo { standings, ..game.clone() }))
+}
+
 #[test]
-fn generic_ranking_is_by_points_then_score() {
-    let league = simulated::solitude(&[10.0, 14.0, 18.0, 22.0], 30, 3);
+fn points_then_score_ranks_by_points_then_mean_score() {
+    let league = simulated::groups_of_four("solitude-scramble", &[10.0, 14.0, 18.0, 22.0], 30, 3);
     let mut question = request(&league, &[]);
-    question.ranking = Ranking::Generic;
+    question.game = with_standings(league.game, StandingsRules::POINTS_THEN_SCORE);
     let table = standings(&league.tally(), &question);
     assert_eq!(ranks(table.table("table").unwrap()), [(1, 3), (2, 2), (3, 1), (4, 0)]);
-    let league = simulated::hide_and_seek(&["Prowler", "Lost"], &["Ghost", "Shadow"], 20, 4);
-    let mut question = request(&league, &[]);
-    question.ranking = Ranking::Generic;
-    let table = standings(&league.tally(), &question);
-    assert_eq!(ranks(table.table("table-seeker").unwrap()), [(1, 0), (2, 1)]);
-    assert_eq!(ranks(table.table("table-hider").unwrap()), [(1, 3), (2, 2)]);
+    // Equal points: the score decides.
+    let results = vec![match_of(&[(0, 3.0), (1, 5.0)], &[1.0, 1.0])];
+    let equal = League { game: league.game, entrants: simulated::entrants(&["a", "b"]), results };
+    question.entrants = &equal.entrants;
+    let table = standings(&equal.tally(), &question);
+    assert_eq!(ranks(table.table("table").unwrap()), [(1, 1), (2, 0)]);
+}
+
+#[test]
+fn mean_score_ranks_each_role_in_its_own_direction() {
+    let league = simulated::cross("hide-and-seek", &["Prowler", "Lost"], &["Ghost", "Shadow"], 20, 4);
+    let table = standings(&league.tally(), &request(&league, &[]));
+    assert_eq!(ranks(table.table("seekers").unwrap()), [(1, 0), (2, 1)]);
+    assert_eq!(ranks(table.table("hiders").unwrap()), [(1, 3), (2, 2)]);
 }
 
 #[test]
@@ -207,7 +223,7 @@ fn standings_without_matches_are_empty() {
 
 #[test]
 fn standings_do_not_depend_on_the_order_of_results() {
-    let league = simulated::word_racer(&[0.0, 0.2, 0.4, 0.6, 0.8], 7, 2);
+    let league = simulated::round_robin("word-racer", &[0.0, 0.2, 0.4, 0.6, 0.8], 7, 2);
     let mut turned = Tally::new(league.game);
     league.results.iter().rev().for_each(|result| turned.add(result));
     let (one, other) = (of(&league), standings(&turned, &request(&league, &[])));
@@ -217,13 +233,13 @@ fn standings_do_not_depend_on_the_order_of_results() {
 #[test]
 fn open_entrants_are_those_without_a_settled_neighbour_order() {
     // Two far above, two far below; within each pair the order is open.
-    let league = simulated::solitude(&[30.0, 30.0, 10.0, 10.0], 60, 9);
+    let league = simulated::groups_of_four("solitude-scramble", &[30.0, 30.0, 10.0, 10.0], 60, 9);
     let tally = league.tally();
     let order = official_order(&tally, &request(&league, &[]));
     let mut open = open_entrants(&tally, &request(&league, &[]));
     assert_eq!(open, order);
     assert_eq!(open, of(&league).open);
-    let clear = simulated::solitude(&[30.0, 22.0, 16.0, 10.0], 60, 9);
+    let clear = simulated::groups_of_four("solitude-scramble", &[30.0, 22.0, 16.0, 10.0], 60, 9);
     open = open_entrants(&clear.tally(), &request(&clear, &[]));
     assert!(open.is_empty(), "{open:?}");
     let table = of(&league).table("confidence").unwrap().clone();

@@ -54,7 +54,7 @@ fn solitude_scores(leagues: u64) -> Coverage {
     let strengths: Vec<f64> = (0..12).map(|n| 14.0 + 1.3 * f64::from(n)).collect();
     let mut coverage = Coverage::default();
     for seed in 0..leagues {
-        let tally = simulated::solitude(&strengths, 40, seed).tally();
+        let tally = simulated::groups_of_four("solitude-scramble", &strengths, 40, seed).tally();
         cover_means(&mut coverage, &tally, RankingMean::Points, |e| strengths[e.index()]);
     }
     coverage
@@ -87,7 +87,7 @@ fn league_points(leagues: u64) -> Coverage {
     };
     let mut coverage = Coverage::default();
     for seed in 0..leagues {
-        let tally = simulated::word_racer(&strengths, 12, seed).tally();
+        let tally = simulated::round_robin("word-racer", &strengths, 12, seed).tally();
         cover_means(&mut coverage, &tally, RankingMean::Points, truth);
     }
     coverage
@@ -209,8 +209,9 @@ fn arena(strengths: &[f64], seed: u64) -> Tally {
 /// Pairs of equals far from other pairs are the hardest case: every second neighbour can be a false positive.
 fn equal_strength_cases(leagues: u64) -> [(&'static str, f64); 4] {
     let pairs = |step: f64| (0..16).map(|n| 15.0 + step * f64::from(n / 2)).collect::<Vec<f64>>();
-    let solitude = |strengths: &[f64], seed| simulated::solitude(strengths, 40, seed).tally();
-    let league = |strengths: &[f64], seed| simulated::word_racer(strengths, 12, seed).tally();
+    let solitude =
+        |strengths: &[f64], seed| simulated::groups_of_four("solitude-scramble", strengths, 40, seed).tally();
+    let league = |strengths: &[f64], seed| simulated::round_robin("word-racer", strengths, 12, seed).tally();
     [
         ("pairs of equals in groups", share_falsely_settled(leagues, &pairs(6.0), solitude)),
         ("pairs of equals in a league", share_falsely_settled(leagues, &pairs(1.2)[..8], league)),

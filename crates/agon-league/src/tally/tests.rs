@@ -96,7 +96,7 @@ proptest! {
 
     #[test]
     fn from_bytes_of_damaged_bytes_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
-        let bytes = simulated::connect_five(&["a", "b", "c"], 1).tally().to_bytes();
+        let bytes = simulated::home_and_away("connect-five", &["a", "b", "c"], 1).tally().to_bytes();
         let mut changed = bytes.clone();
         changed[at.index(bytes.len())] ^= byte;
         let _ = Tally::from_bytes(&changed);

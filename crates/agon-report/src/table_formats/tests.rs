@@ -2,9 +2,7 @@
 
 use agon_league::Entrant;
 use agon_league::simulated::{self, League};
-use agon_league::standings::{
-    Ranking, RulingKind, RulingNote, Standings, StandingsRequest, TableCell, standings,
-};
+use agon_league::standings::{RulingKind, RulingNote, Standings, StandingsRequest, TableCell, standings};
 
 use super::*;
 
@@ -17,7 +15,6 @@ fn ruled(league: &League, placing: &[Vec<Entrant>], rulings: &[RulingNote]) -> S
         competition: "Spring Cup",
         phase: "phase 1",
         game: league.game,
-        ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
         rulings,
@@ -26,28 +23,28 @@ fn ruled(league: &League, placing: &[Vec<Entrant>], rulings: &[RulingNote]) -> S
 }
 
 fn solitude() -> Standings {
-    let mut league = simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3);
+    let mut league = simulated::groups_of_four("solitude-scramble", &[14.0, 18.0, 18.0, 23.0], 30, 3);
     league.results[2].games[0].seats[1].faults = [1, 0, 2, 0];
     of(&league, &[])
 }
 
 fn colour_battle() -> Standings {
     let names = ["Picasso by Daniel", "Abra by Rayman", "The Swift Sweeper by Jerrel", "Rambo The Rando"];
-    of(&simulated::colour_battle(&names, 40, 1), &[])
+    of(&simulated::arena("colour-battle", &names, 40, 1), &[])
 }
 
 fn connect_five() -> Standings {
-    of(&simulated::connect_five(&["Ana", "Bea", "Carlos"], 5), &[])
+    of(&simulated::home_and_away("connect-five", &["Ana", "Bea", "Carlos"], 5), &[])
 }
 
 fn hide_and_seek() -> Standings {
     let seekers = ["Prowler by Ada", "Sniffer by Bob", "Lost", "Blind"];
-    of(&simulated::hide_and_seek(&seekers, &["Ghost", "Shadow by Bob"], 20, 4), &[])
+    of(&simulated::cross("hide-and-seek", &seekers, &["Ghost", "Shadow by Bob"], 20, 4), &[])
 }
 
 fn word_racer() -> Standings {
     let placing = [vec![Entrant(2)], vec![Entrant(1)], vec![Entrant(0), Entrant(3)]];
-    of(&simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2), &placing)
+    of(&simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2), &placing)
 }
 
 fn five() -> [(&'static str, Standings); 5] {
@@ -137,7 +134,7 @@ fn the_colour_battle_document_column_for_column() {
         ("RickbrandtVanRijn by Rick Voogt", 2.588, 0.069),
     ];
     let names: Vec<&str> = document.iter().map(|row| row.0).collect();
-    let mut league = simulated::colour_battle(&names, 2, 1);
+    let mut league = simulated::arena("colour-battle", &names, 2, 1);
     for (number, result) in league.results.iter_mut().enumerate() {
         for (seat, (_, time, score)) in result.games[0].seats.iter_mut().zip(document) {
             // A bit more in one game, a bit less in the other.
@@ -155,7 +152,7 @@ fn the_colour_battle_document_column_for_column() {
 #[test]
 fn names_are_words_and_never_markup() {
     let names = ["<script>alert(1)</script> by a|b", "*bold*, \"quoted\""];
-    let standings = of(&simulated::colour_battle(&names, 3, 1), &[]);
+    let standings = of(&simulated::arena("colour-battle", &names, 3, 1), &[]);
     let html = render(&standings, Format::Html, true, None);
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !html.contains("<script"));
     let markdown = render(&standings, Format::Md, true, None);
@@ -177,11 +174,11 @@ fn why_somebody_is_disqualified_is_read_in_every_format() {
         after_publication: true,
     };
     let leagues = [
-        simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3),
-        simulated::colour_battle(&["Picasso by Daniel", "Abra", "Vector"], 40, 1),
-        simulated::connect_five(&["Ana", "Bea", "Carlos"], 5),
-        simulated::hide_and_seek(&["Prowler", "Sniffer"], &["Ghost", "Shadow"], 20, 4),
-        simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2),
+        simulated::groups_of_four("solitude-scramble", &[14.0, 18.0, 18.0, 23.0], 30, 3),
+        simulated::arena("colour-battle", &["Picasso by Daniel", "Abra", "Vector"], 40, 1),
+        simulated::home_and_away("connect-five", &["Ana", "Bea", "Carlos"], 5),
+        simulated::cross("hide-and-seek", &["Prowler", "Sniffer"], &["Ghost", "Shadow"], 20, 4),
+        simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2),
     ];
     for league in leagues {
         let standings = ruled(&league, &[], std::slice::from_ref(&ruling));

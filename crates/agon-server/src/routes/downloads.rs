@@ -84,7 +84,7 @@ pub fn list(visible: &VisibleCompetition, overview: &Overview) -> Vec<Download> 
 
 /// Whether the game's rules publish a history from which bots can learn.
 fn publishes_history(game: &str) -> bool {
-    game == "solitude-scramble"
+    agon_games::game_info(game).is_ok_and(|info| info.competition.publishes_history)
 }
 
 /// Phases (from 0) whose history may be published.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use agon_bots::starter;
 use agon_core::info::ScoreDirection;
 use agon_core::settings::SettingDefault as Fallback;
-use agon_core::{Fault, GameInfo, HouseBot};
+use agon_core::{Fault, GameInfo, HouseBot, PythonApi};
 use agon_games::{GameVisitor, PlayableGame};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -29,22 +29,10 @@ pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(games)).routes(routes!(game)).routes(routes!(starter_zip))
 }
 
-/// Texts for authors, by game: the rules, then the bot API.
-macro_rules! texts {
-    ($($game:literal),* $(,)?) => {
-        const TEXTS: &[(&str, &str, &str)] = &[$((
-            $game,
-            include_str!(concat!("../../texts/", $game, "/rules.md")),
-            include_str!(concat!("../../texts/", $game, "/api.md")),
-        )),*];
-    };
-}
-texts!("solitude-scramble", "colour-battle", "connect-five", "hide-and-seek", "word-racer");
-
 /// A game.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Game {
-    /// Id of the game, such as `connect-five`.
+    /// Id of the game: lower-case words with dashes.
     pub id: &'static str,
     /// The game's name.
     pub title: &'static str,
@@ -64,6 +52,11 @@ pub struct Game {
     pub settings: Vec<GameSetting>,
     /// House bots, weakest first.
     pub house_bots: Vec<HouseBotItem>,
+    /// What a Python bot is: `function`, `class` or `class-per-role`. `null` if the game has no Python API.
+    pub python_api: Option<&'static str>,
+    /// Requirements for a submission, as Markdown lines. Only in the response for a single game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requirements: Option<Vec<&'static str>>,
     /// The rules as Markdown. Only in the response for a single game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<&'static str>,
@@ -139,6 +132,12 @@ impl GameVisitor for DescribeGame {
             },
             settings: settings(info),
             house_bots: G::bots().iter().map(house_bot).collect(),
+            python_api: info.bots.python.map(|api| match api {
+                PythonApi::Function => "function",
+                PythonApi::Class => "class",
+                PythonApi::ClassPerRole => "class-per-role",
+            }),
+            requirements: None,
             rules: None,
             api: None,
             languages: None,
@@ -204,10 +203,10 @@ async fn games() -> ApiResult<Json<PageBody<Game>>> {
 )]
 async fn game(Path(id): Path<String>) -> ApiResult<Json<Game>> {
     let mut game = game_body(&id)?;
-    if let Some((_, rules, api)) = TEXTS.iter().find(|(of, _, _)| *of == id) {
-        (game.rules, game.api) = (Some(*rules), Some(*api));
-    }
-    game.languages = Some(starter::LANGUAGES.iter().map(|language| language.id).collect());
+    let info = agon_games::game_info(&id).map_err(ApiError::internal)?;
+    (game.rules, game.api) = (Some(info.texts.rules), Some(info.texts.api));
+    game.requirements = Some(info.bots.requirements.to_vec());
+    game.languages = Some(info.starters.bots.iter().map(|bot| bot.language).collect());
     Ok(Json(game))
 }
 
@@ -228,8 +227,10 @@ async fn starter_zip(
     Path((game, language)): Path<(String, String)>,
     request_headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let id = game_body(&game)?.id;
-    let language = starter::LANGUAGES.iter().map(|one| one.id).find(|one| *one == language);
+    let info =
+        agon_games::game_info(&game).map_err(|unknown| ApiError::not_found("game").hint(unknown.hint))?;
+    let id = info.id;
+    let language = info.starters.bots.iter().map(|bot| bot.language).find(|one| *one == language);
     let language =
         language.ok_or_else(|| ApiError::not_found("starter").hint("see the game's `languages`"))?;
     let packed = tokio::task::spawn_blocking(move || build_starter_zip(id, language))

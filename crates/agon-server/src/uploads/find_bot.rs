@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use agon_bots::manifest;
 use agon_bots::source::source_check::{check_source, only_bot};
 use agon_bots::source::{players_yml, submission_root};
+use agon_core::{GameInfo, PythonApi};
 use agon_host::BotRejection;
 
 use super::SubmissionMeta;
@@ -18,6 +19,8 @@ pub fn find_bot(
     submission_path: &str,
     meta: &SubmissionMeta,
 ) -> Result<String, BotRejection> {
+    let info = agon_games::game_info(game)
+        .map_err(|unknown| BotRejection::new(format!("unknown game `{}`", unknown.id), unknown.hint))?;
     let folder = home.join(submission_path);
     let root = manifest_folder(&folder).unwrap_or_else(|| submission_root(&folder));
     let relative = |path: &Path| {
@@ -29,9 +32,9 @@ pub fn find_bot(
     if root.join(manifest::FILE).is_file() {
         return relative(&root);
     }
-    if game == manifest::WORD_RACER {
-        return relative(&word_racer_folder(&root)?);
-    }
+    let Some(python) = info.bots.python else {
+        return relative(&command_folder(info, &root)?);
+    };
     if let Some(single) = &meta.single_file {
         let bot = relative(&folder.join(single))?;
         return Ok(with_class(bot, meta.class.as_deref()));
@@ -41,8 +44,8 @@ pub fn find_bot(
         return Err(BotRejection::new("there is no Python file and no agon.toml", hint));
     }
     let mut target = root.clone();
-    if meta.class.is_none() && ["connect-five", "colour-battle"].contains(&game) {
-        let program = agon_host::python::bot(game, &root, None).map_err(BotRejection::from)?;
+    if meta.class.is_none() && python == PythonApi::Class {
+        let program = agon_host::python::bot(info, &root, None).map_err(BotRejection::from)?;
         target = only_bot(&root, &check_source(&program.sandboxed())?)?.unwrap_or(root);
     }
     Ok(with_class(relative(&target)?, meta.class.as_deref()))
@@ -77,12 +80,14 @@ fn has_python(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(is_python))
 }
 
-/// Word Racer bots are commands. Writes an `agon.toml` for an upload with a `players.yml` of one entry, or with a single Python file.
-fn word_racer_folder(root: &Path) -> Result<PathBuf, BotRejection> {
+/// In a game without a Python API bots are commands. Writes an `agon.toml` for an upload with a `players.yml` of one entry, or with a
+/// single Python file.
+fn command_folder(info: &GameInfo, root: &Path) -> Result<PathBuf, BotRejection> {
     let entries = || fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(list) =
         entries().find(|path| players_yml::is_list(path) && file_name(path).starts_with("players."))
+        && info.bots.players_yml
     {
         let (shown, hint) = (file_name(&list), "submit each bot separately, with a list of one");
         let found = players_yml::read(&list, None).map_err(|rejection| rejection.in_file(&shown))?;
@@ -98,7 +103,7 @@ fn word_racer_folder(root: &Path) -> Result<PathBuf, BotRejection> {
             let what = format!("the directory of {} is not in the upload", player.name);
             return Err(BotRejection::new(what, "include its files in the upload").in_file(shown));
         };
-        write_manifest(&home, &player.command)?;
+        write_manifest(info, &home, &player.command)?;
         // Relative to the competition's folder, not canonical.
         let rest = root.canonicalize().ok().and_then(|root| home.strip_prefix(root).ok().map(Path::to_owned));
         return Ok(rest.map_or_else(|| root.to_owned(), |rest| root.join(rest)));
@@ -107,7 +112,7 @@ fn word_racer_folder(root: &Path) -> Result<PathBuf, BotRejection> {
         entries().filter(|path| path.extension().is_some_and(|ending| ending == "py")).collect();
     match &scripts[..] {
         [one] => {
-            write_manifest(root, &format!("python3 '{}'", file_name(one).replace('\'', "'\\''")))?;
+            write_manifest(info, root, &format!("python3 '{}'", file_name(one).replace('\'', "'\\''")))?;
             Ok(root.to_owned())
         }
         [] => Err(BotRejection::new(
@@ -121,9 +126,9 @@ fn word_racer_folder(root: &Path) -> Result<PathBuf, BotRejection> {
     }
 }
 
-fn write_manifest(folder: &Path, command: &str) -> Result<(), BotRejection> {
-    let text =
-        format!("command = {}\nprotocol = {}\n", toml_quote(command), toml_quote(manifest::WORD_RACER));
+fn write_manifest(info: &GameInfo, folder: &Path, command: &str) -> Result<(), BotRejection> {
+    let protocol = info.bots.text_protocol.unwrap_or(manifest::JSON_LINES);
+    let text = format!("command = {}\nprotocol = {}\n", toml_quote(command), toml_quote(protocol));
     fs::write(folder.join(manifest::FILE), text).map_err(|error| {
         BotRejection::new(
             format!("cannot be stored: {error}"),

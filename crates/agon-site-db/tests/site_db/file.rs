@@ -68,7 +68,7 @@ fn open_moves_settings_of_competitions_of_the_first_version_into_columns() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
         let mut old = open_raw(&path).await;
-        let tables = include_str!("../../migrations-office/0001_office.sql");
+        let tables = include_str!("../../migrations/0001_site_db.sql");
         sqlx::raw_sql(tables).execute(&mut old).await.unwrap();
         sqlx::raw_sql(FIRST_VERSION_ROWS).execute(&mut old).await.unwrap();
         old.close().await.unwrap();

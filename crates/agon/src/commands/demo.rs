@@ -19,15 +19,6 @@ use super::serve;
 use crate::cli::Demo;
 use crate::{output, setup};
 
-/// A demo's competition: its game and its file, without entrants. Short: they are to be over before the tea is cold.
-const CUPS: [(&str, &str); 5] = [
-    ("solitude-scramble", include_str!("demo/solitude-scramble.toml")),
-    ("colour-battle", include_str!("demo/colour-battle.toml")),
-    ("connect-five", include_str!("demo/connect-five.toml")),
-    ("hide-and-seek", include_str!("demo/hide-and-seek.toml")),
-    ("word-racer", include_str!("demo/word-racer.toml")),
-];
-
 /// Plays them, and shows them until CTRL-C.
 pub fn run(args: &Demo) -> Result<(), Failure> {
     let private;
@@ -152,15 +143,16 @@ fn lay_out(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
     let seed = setup::seed(Some(&args.seed))?;
     let mut files = Vec::new();
     // The last one is listed first.
-    for (game, text) in CUPS.into_iter().rev() {
+    for info in agon_games::infos().into_iter().rev() {
+        let game = info.id;
         let path = folder.join(game).join(format!("{game}.toml"));
         files.insert(0, path.clone());
         if path.exists() {
             continue;
         }
-        let mut text = text.replace("SEED", &seed.to_string());
-        let roles = if game == "hide-and-seek" { &["seeker", "hider"][..] } else { &[""] };
-        for role in roles.iter().filter(|_| python) {
+        let mut text = info.competition.demo.replace("SEED", &seed.to_string());
+        let roles = info.roles.iter().map(|role| if info.roles.len() > 1 { role.name } else { "" });
+        for role in roles.filter(|_| python) {
             text += &example(game, role, path.parent().unwrap_or(folder))?;
         }
         fs::create_dir_all(path.parent().unwrap_or(folder))?;

@@ -20,7 +20,7 @@ pub fn run(args: &New) -> Result<(), Failure> {
     let language = starter::language(&args.lang)?;
     let folder = whole_path(&args.folder)?;
     let names = TemplateNames::of(&folder.file_name().unwrap_or_default().to_string_lossy());
-    let starter = Starter::new(info, language, &names);
+    let starter = Starter::new(info, language, &names)?;
     write(&folder, &starter)?;
     let built = match language.build {
         Some(command) if !args.no_build => build(&folder, command),

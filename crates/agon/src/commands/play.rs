@@ -88,7 +88,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     }
     if args.match_games.is_some() && table.info().lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
-        return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
+        return Err(Failure::wrong_use(what, setup::no_matches_hint()));
     }
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };

@@ -3,31 +3,6 @@
 import { plural } from '../format';
 import type { CompetitionState, Submission } from '../types';
 
-/** Requirements for a bot, by game. */
-const REQUIREMENTS: { [game: string]: string[] } = {
-  'solitude-scramble': [
-    'A file `Submission.py` with a function `get_action(state, match_history)`.',
-    'It can import other `.py` and `.json` files beside it. Files, processes and the network are not allowed: the check lists each forbidden word.',
-    'State is not kept between calls.',
-  ],
-  'colour-battle': [
-    'A `.py` file with a class that has `determine_next_move(self, grid, enemies, game_info)`, `get_name()` and `get_contributor()`.',
-    'Import `Move` from `bot_control`. One thread only.',
-  ],
-  'connect-five': [
-    'A zip or folder with `BotName.py`. Its class has the same name as the file and a method `get_move(self, board, player, T, N)`.',
-    'The bot can write to a folder `data` beside it. The folder is kept between matches.',
-  ],
-  'hide-and-seek': [
-    'A `.py` file with a class `Seeker` or `Hider` that has `move()`.',
-    'Choose which of them takes part.',
-  ],
-  'word-racer': [
-    'A folder or zip with a `players.yml` or an `agon.toml` that contains the command to run.',
-    'Any language: the bot reads lines and writes lines. Submit everything it needs to run, already built.',
-  ],
-};
-
 export const submit = {
   title: (competition: string) => `Submit a bot: ${competition}`,
   shortTitle: 'Submit a bot',
@@ -54,7 +29,6 @@ export const submit = {
   notYoursHint: 'Choose one of your bots, or submit a new one.',
 
   rules: 'Requirements',
-  requirements: (game: string) => REQUIREMENTS[game] ?? ['A folder, a zip or a file with everything the bot needs.'],
   anyLanguage: 'Other languages: a folder with the built program and an `agon.toml` that contains the command to run.',
   maxSize: (size: string) => `Total size at most ${size}.`,
   perContributor: (max: number, left: number | null) =>

@@ -112,7 +112,7 @@ fn understand(args: &Compare) -> Result<CompareJob<'_>, Failure> {
     let match_games = args.match_games.unwrap_or(1);
     if args.match_games.is_some() && info.lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
-        return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
+        return Err(Failure::wrong_use(what, setup::no_matches_hint()));
     }
     let pairs = args.games / 2 / match_games.max(1);
     if match_games == 0 || pairs == 0 {

@@ -6,6 +6,10 @@
 
 #![allow(clippy::expect_used, clippy::missing_panics_doc, reason = "a test suite fails by panicking")]
 
+mod parts;
+
+pub use parts::{PLACEHOLDER, missing_parts};
+
 use serde_json::Value as Json;
 
 use crate::assets::Assets;
