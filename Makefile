@@ -36,6 +36,8 @@ lint: setup web $(TOOLS)/bin/cargo-deny ## Check formatting, lints, names, and l
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny check bans licenses sources
+	python3 scripts/check_glossary.py
+	python3 scripts/list_shared_type_names.py
 	cd web && npm run check
 
 audit: $(TOOLS)/bin/cargo-deny ## Check dependencies for known vulnerabilities (downloads the advisory database)
