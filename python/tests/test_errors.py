@@ -12,7 +12,7 @@ class BeforeTheGame(BotFolderTestCase):
         return self.error("solitude-scramble", self.folder)
 
     def test_missing_files_and_functions_are_load_errors(self):
-        error = self.error("solitude-scramble", os.path.join(self.folder, "nobody"))
+        error = self.error("solitude-scramble", os.path.join(self.folder, "missing"))
         self.assertEqual(error["what"], "no such file or folder")
         error = self.error("solitude-scramble", self.folder)
         self.assertEqual(error["what"], "the folder has no Submission.py")

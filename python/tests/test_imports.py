@@ -11,7 +11,7 @@ BOT = """
         def get_name(self):
             return "Painter"
         def get_contributor(self):
-            return "somebody"
+            return "author"
         def determine_next_move(self, grid, enemies, game_info):
             return Move.LEFT
 """
@@ -55,7 +55,7 @@ class ColourBattleImports(BotFolderTestCase):
         for line in SPELLINGS:
             with self.subTest(line):
                 ready = self.plays(self.write("jorik/atilla.py", BOT.format(line=line)))
-                self.assertEqual((ready["name"], ready["contributor"]), ("Painter", "somebody"))
+                self.assertEqual((ready["name"], ready["contributor"]), ("Painter", "author"))
 
     def test_all_spellings_give_the_same_move_objects(self):
         path = self.write(
@@ -102,7 +102,7 @@ class ColourBattleImports(BotFolderTestCase):
         error = self.error("colour-battle", path)
         self.assertIn("Abra (line 3), Kadabra (line 6), SearchMin (line 8)", error["what"])
         self.assertIn("search.py:Abra", error["hint"])
-        self.assertIn("no class Nobody", self.error("colour-battle", path + ":Nobody")["what"])
+        self.assertIn("no class Missing", self.error("colour-battle", path + ":Missing")["what"])
         self.plays(self.write("rayman/search_min.py", text), "UP")
 
     def test_base_class_in_another_file_is_not_a_candidate(self):
