@@ -52,8 +52,7 @@ class Documents(unittest.TestCase):
 
     @needs_numpy
     def test_hide_and_seek_def_seeker_loads_as_a_class(self):
-        """The document prints `def Seeker(Player)` without an algorithm: it is loaded as a class and stays where it
-        is."""
+        """The document prints `def Seeker(Player)` without an algorithm: it is loaded as a class and stays where it is."""
         with BotProcess("hide-and-seek", bot("hide", "seeker.py")) as process:
             self.assertNotIn("error", process.ready)
             process.start()

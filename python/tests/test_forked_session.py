@@ -120,8 +120,8 @@ class Games(ZygoteTestCase):
             child.ask(type="end")
         self.assertEqual(child.said(), "1\n" * 3)
 
-            @needs_numpy
-            def test_dead_fork_is_reported_with_its_exit_description(self):
+    @needs_numpy
+    def test_dead_fork_is_reported_with_its_exit_description(self):
         for body, words in (
             ("os._exit(5)", "exit code 5"),
             ("os._exit(0)", "exit code 0"),
@@ -138,8 +138,8 @@ class Games(ZygoteTestCase):
                 # The bot is unchanged, so another game can start.
                 self.assertEqual(self.game(child, turns=1), ["UP"])
 
-            @needs_numpy
-            def test_failing_turn_is_reported_and_the_game_continues(self):
+    @needs_numpy
+    def test_failing_turn_is_reported_and_the_game_continues(self):
         body = """
         n = info.current_round
         if n in (2, 3): raise ValueError(f"round {n}")

@@ -287,7 +287,7 @@ class HideAndSeek(BotFolderTestCase):
             self.assertEqual(process.turn(hide(5, pos=(3, 7)))["fault"], "garbled")
             self.assertEqual(process.turn(hide(6, pos=(3, 7)))["answer"], f"3,{2**31 - 1}")
 
-            def test_crash_restores_the_position(self):
+    def test_crash_restores_the_position(self):
         path = self.write(
             "bot.py",
             "class Hider():\n    def __init__(self, m, s, e):\n        self.pos = s\n    def move(self):\n        self.pos = (0, 0)\n        1 / 0\n",
@@ -297,17 +297,17 @@ class HideAndSeek(BotFolderTestCase):
             self.assertEqual(process.turn(hide(2, role="hider"))["fault"], "crash")
 
 
-        @needs_numpy
-        @unittest.skipUnless(os.path.isdir(VECTORS), "the games' vectors are missing")
-        class Library(unittest.TestCase):
-            def test_maps_equal_those_of_the_original(self):
+@needs_numpy
+@unittest.skipUnless(os.path.isdir(VECTORS), "the games' vectors are missing")
+class Library(unittest.TestCase):
+    def test_maps_equal_those_of_the_original(self):
         from agon_bot.library.map import Map
 
         with open(os.path.join(VECTORS, "maps.json")) as file:
             for entry in json.load(file)[:5]:
                 self.assertEqual(["".join(map(str, column)) for column in Map(entry["seed"]).tolist()], entry["map"])
 
-            def test_vision_equals_that_of_the_original(self):
+    def test_vision_equals_that_of_the_original(self):
         from agon_bot.library.game_utils import see_each_other
         from agon_bot.library.map import Map
 
@@ -318,5 +318,5 @@ class HideAndSeek(BotFolderTestCase):
                     self.assertEqual(see_each_other(room, (x0, y0), (x1, y1)), bool(sees), (x0, y0, x1, y1))
 
 
-        if __name__ == "__main__":
-            unittest.main()
+if __name__ == "__main__":
+    unittest.main()

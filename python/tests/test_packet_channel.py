@@ -199,8 +199,8 @@ class Forms(ZygoteTestCase):
         said, replies = self.both(text, "colour-battle", [seen, seen], lambda seen, first: pack_colour(seen))
         self.assertEqual((said, replies), ("320000 (400, 400) True\n" * 2, [{"answer": "UP"}] * 2))
 
-            @needs_numpy
-            def test_long_message_of_odd_length_is_received(self):
+    @needs_numpy
+    def test_long_message_of_odd_length_is_received(self):
         path = self.write(
             "Bot.py",
             "from bot_control import Move\nclass Bot:\n    def determine_next_move(self, *a):\n        return Move.UP\n",
@@ -211,8 +211,8 @@ class Forms(ZygoteTestCase):
             child.start()
             self.assertEqual(child.turn(pack_colour(colour())), {"answer": "UP"})
 
-            @needs_numpy
-            def test_hide_and_seek_packets_equal_json(self):
+    @needs_numpy
+    def test_hide_and_seek_packets_equal_json(self):
         text = """
             class Seeker(Player):
                 def move(self):

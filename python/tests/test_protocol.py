@@ -1,5 +1,4 @@
-"""The dialogues recorded in docs/protocol.md, sent to bots of the Python APIs: the shims read what the engine
-writes."""
+"""The dialogues recorded in docs/protocol.md, sent to bots of the Python APIs: the shims read what the engine writes."""
 
 import json
 import os

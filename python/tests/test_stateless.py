@@ -155,7 +155,7 @@ class Stateless(BotFolderTestCase):
             process.close()
             self.assertEqual(process.rest, b"")
 
-            def test_arguments_equal_those_of_the_document(self):
+    def test_arguments_equal_those_of_the_document(self):
         self.write(
             "Submission.py",
             "import json\ndef get_action(state, match_history):\n    print(json.dumps([state, match_history]))\n    return 'LEFT'\n",
@@ -190,7 +190,7 @@ class Stateless(BotFolderTestCase):
             ],
         )
 
-            def test_equal_names_give_three_opponents(self):
+    def test_equal_names_give_three_opponents(self):
         self.write(
             "Submission.py",
             "def get_action(state, match_history):\n    assert len(state['opponent_positions']) == 3\n    return 'LEFT'\n",
@@ -200,5 +200,5 @@ class Stateless(BotFolderTestCase):
             self.assertEqual(process.turn(solitude())["answer"], "LEFT")
 
 
-        if __name__ == "__main__":
-            unittest.main()
+if __name__ == "__main__":
+    unittest.main()

@@ -348,14 +348,14 @@ class ForkPerCall(StatelessSession):
             with self.subTest(names=names):
                 self.assertEqual(self.replies(text, names=names), [{"answer": "LEFT"}] * 3)
 
-            # Known limitation: a changed name may be equal to a given one.
-            def test_changed_names_stay_different_from_given_names(self):
+    # Known limitation: a changed name may be equal to a given one.
+    def test_changed_names_stay_different_from_given_names(self):
         text = "def get_action(s, h):\n    return 'LEFT' if len(s['opponent_positions']) == 3 else 'RIGHT'\n"
         for names in (["x", "x", "x (2)", "y"], ["x", "x (3)", "x", "y"]):
             with self.subTest(names=names):
                 self.assertEqual(self.replies(text, names=names), [{"answer": "LEFT"}] * 3)
 
-            def test_random_numbers_equal_those_with_lines(self):
+    def test_random_numbers_equal_those_with_lines(self):
         text = "import random\nX = random.random()\ndef get_action(s, h):\n    print(X, random.random(), random.gauss(0, 1))\n    return 'LEFT'\n"
         child = self.seat(text)
         process = self.with_lines()
@@ -370,7 +370,7 @@ class ForkPerCall(StatelessSession):
         self.assertEqual(said[0:2], said[4:6])
         self.assertEqual(len(set(said)), 4)
 
-            def test_module_attributes_equal_those_with_lines(self):
+    def test_module_attributes_equal_those_with_lines(self):
         self.write("bot/helper.py", "import Submission\nNAME = __name__\n")
         self.write("bot/part/__init__.py", "from . import inner\n")
         self.write("bot/part/inner.py", "VALUE = 5\n")
@@ -393,9 +393,9 @@ class ForkPerCall(StatelessSession):
         process.turn(solitude())
         self.assertEqual(child.said(), process.said())
 
-            # Known limitation: the environment keeps the seed of the first game.
-            @unittest.expectedFailure
-            def test_environment_has_the_seed_of_each_game(self):
+    # Known limitation: the environment keeps the seed of the first game.
+    @unittest.expectedFailure
+    def test_environment_has_the_seed_of_each_game(self):
         text = "import os\ndef get_action(s, h):\n    print(os.environ.get('AGON_SEED'))\n    return 'LEFT'\n"
         child = self.seat(text, environment={"AGON_SEED": "7"})
         process = self.with_lines()
@@ -406,7 +406,7 @@ class ForkPerCall(StatelessSession):
             process.turn(solitude())
         self.assertEqual(child.said(), process.said())
 
-            def test_printed_text_is_written_immediately(self):
+    def test_printed_text_is_written_immediately(self):
         text = "import os, sys\ndef get_action(s, h):\n    print('out ä', end='')\n    sys.stderr.write('err')\n    os._exit(77)\n"
         child = self.seat(text)
         child.start()
@@ -414,7 +414,7 @@ class ForkPerCall(StatelessSession):
         child.is_silent()
         self.assertEqual(child.said(), "out äerr")
 
-            def test_bye_and_closed_connection_end_the_process(self):
+    def test_bye_and_closed_connection_end_the_process(self):
         for last in (b'{"type": "bye"}', None):
             child = self.seat(HONEST)
             child.start()
@@ -425,7 +425,7 @@ class ForkPerCall(StatelessSession):
                 child.requests.close()
             self.assertEqual(child.next_report(), {"ended": 0})
 
-            def test_games_repeat_with_their_seeds(self):
+    def test_games_repeat_with_their_seeds(self):
         child = self.seat(HONEST)
         games = []
         for seed in (1, 2, 1):
@@ -436,5 +436,5 @@ class ForkPerCall(StatelessSession):
         self.assertNotEqual(games[0], games[1])
 
 
-        if __name__ == "__main__":
-            unittest.main()
+if __name__ == "__main__":
+    unittest.main()

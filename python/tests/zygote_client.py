@@ -1,7 +1,6 @@
 """A host for tests of the fork server: asks it for bots and talks to them in packets.
 
-This file has its own implementation of the short forms of turns, made from the observations in JSON: both must be the
-same.
+This file has its own implementation of the short forms of turns, made from the observations in JSON: both must be the same.
 """
 
 from __future__ import annotations
@@ -218,8 +217,8 @@ class ZygoteTestCase(BotFolderTestCase):
         return child
 
     def unprivileged(self) -> Dict[str, Any]:
-        """Keys of a request that make the limit on processes effective: it does not apply to root. The other user may
-        not be able to read Python's library: `needs_library` is for bots that need more of it."""
+        """Keys of a request that make the limit on processes effective: it does not apply to root. The other user may not be
+        able to read Python's library: `needs_library` is for bots that need more of it."""
         os.chmod(self.folder, 0o755)
         return {"drop": True, "user": [65534, 65534]} if os.geteuid() == 0 else {}
 
