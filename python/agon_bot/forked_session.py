@@ -1,4 +1,4 @@
-"""The session with a host that got this process from the fork server (see `zygote.py`). It uses packets.
+"""The session with a host that got this process from the zygote (see `zygote.py`). It uses packets.
 
 The bot is loaded once and then plays many games. If the bot's memory lasts for a game, each game is played by a fork of
 this process, so that no game leaves anything for the next one; this process itself never runs a move. If it lasts for a
@@ -47,7 +47,7 @@ WARM_UP_ROUNDS = 20
 
 
 def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_pipe: int = -1) -> int:
-    """Plays the bot of a request to the fork server. Returns the exit code."""
+    """Plays the bot of a request to the zygote. Returns the exit code."""
     packets = PacketChannel(request_socket, answer_socket, turn_pipe=turn_pipe)
     session = ForkedSession(packets, str(request["game"]), Target.parse(str(request["target"])))
     code = session.run()

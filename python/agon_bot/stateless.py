@@ -5,7 +5,7 @@ built-ins and threads end with it. Children that it left are killed. Files canno
 loading, everything that could connect two forks is removed or rejected: open descriptors, shared memory, threads.
 
 This module is for hosts that start the process themselves and talk in lines; `stateless_session.py` does the same for
-children of the fork server.
+children of the zygote.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The session of a stateless bot in a child of the fork server. Runs each call in a fork.
+"""The session of a stateless bot in a child of the zygote. Runs each call in a fork.
 
 A fork costs what the process has: memory to share, and pages to copy when the fork or this process touches them. So
 this module and its imports avoid most of Python's library. Work that is rarely needed (checking a bot, the text of a
@@ -58,7 +58,7 @@ def call_seed(game: int, turn: int) -> int:
 
 
 def play(request: Message, request_socket: int, answer_socket: int) -> int:
-    """Plays the bot of a request to the fork server. Returns the exit code."""
+    """Plays the bot of a request to the zygote. Returns the exit code."""
     game, packets = str(request["game"]), PacketChannel(request_socket, answer_socket, INITIAL_BUFFER_BYTES)
     return StatelessSession(packets, game, call_arguments(game), str(request["target"])).run()
 

@@ -1,4 +1,4 @@
-"""A bot of the fork server in many games: what it can remember, and how its forks end."""
+"""A bot of the zygote in many games: what it can remember, and how its forks end."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Stateless bots as children of the fork server behave as with lines (`python -m agon_bot solitude-scramble DIR`)."""
+"""Stateless bots as children of the zygote behave as with lines (`python -m agon_bot solitude-scramble DIR`)."""
 
 import os
 import random

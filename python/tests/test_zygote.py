@@ -1,4 +1,4 @@
-"""The fork server forks bots on request. Each child enters its sandbox before it reads the bot's file."""
+"""The zygote forks bots on request. Each child enters its sandbox before it reads the bot's file."""
 
 import json
 import os
@@ -265,7 +265,7 @@ class Bot:
         self.assertEqual(self.play(text), {"answer": "4"})
 
 
-class ForkServer(BotFolderTestCase):
+class ZygoteLifecycle(BotFolderTestCase):
     def parent(self, **more):
         parent = ZygoteProcess(**more)
         self.addCleanup(parent.process.kill)
@@ -279,7 +279,7 @@ class ForkServer(BotFolderTestCase):
         self.assertEqual(child.hello()["name"], "Bot")
         return child
 
-    def test_stateless_fork_server_loads_few_modules(self):
+    def test_stateless_zygote_loads_few_modules(self):
         text = "import sys\nLOADED = set(sys.modules)\ndef get_action(state, history):\n    print(sorted(LOADED))\n    return 'LEFT'\n"
         parent = self.parent(plain=True)
         self.write("Submission.py", text)
@@ -293,7 +293,7 @@ class ForkServer(BotFolderTestCase):
         self.assertIn("random", loaded)
         self.assertEqual(loaded & {"numpy", "json", "re", "typing", "ast", "traceback"}, set())
 
-    def test_fork_server_ends_when_the_launcher_closes_its_end(self):
+    def test_zygote_ends_when_the_launcher_closes_its_end(self):
         parent = self.parent()
         child = self.bot(parent)
         pids = [child.pid, *parent.children()]
@@ -301,7 +301,7 @@ class ForkServer(BotFolderTestCase):
         self.assertTrue(all(dead(pid) for pid in pids), "its children die too")
         self.assertRaises(EOFError, child.receive)
 
-    def test_bots_die_with_the_fork_server(self):
+    def test_bots_die_with_the_zygote(self):
         parent = self.parent()
         child = self.bot(parent)
         parent.process.kill()
@@ -309,7 +309,7 @@ class ForkServer(BotFolderTestCase):
         self.assertTrue(dead(child.pid))
         self.assertRaises(EOFError, child.receive)
 
-    def test_fork_server_continues_after_a_bot_is_killed(self):
+    def test_zygote_continues_after_a_bot_is_killed(self):
         parent = self.parent()
         child = self.bot(parent, HANGS)
         os.kill(child.pid, signal.SIGKILL)

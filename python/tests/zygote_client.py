@@ -1,4 +1,4 @@
-"""A host for tests of the fork server: asks it for bots and talks to them in packets.
+"""A host for tests of the zygote: asks it for bots and talks to them in packets.
 
 This file has its own implementation of the short forms of turns, made from the observations in JSON: both must be the same.
 """
@@ -25,7 +25,7 @@ MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 
 
 class ZygoteProcess:
-    """A fork server's process."""
+    """A zygote's process."""
 
     def __init__(self, plain: bool = False) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -70,7 +70,7 @@ class ZygoteProcess:
 
 
 class ForkedBot:
-    """A bot that the fork server was asked for."""
+    """A bot that the zygote was asked for."""
 
     def __init__(self, has_turn_pipe: bool = False) -> None:
         self.log = tempfile.TemporaryFile()
@@ -197,7 +197,7 @@ needs_library = unittest.skipUnless(
 
 
 class ZygoteTestCase(BotFolderTestCase):
-    """A test with a folder for bots and one fork server for the whole class."""
+    """A test with a folder for bots and one zygote for the whole class."""
 
     plain = False
 
