@@ -19,13 +19,13 @@ import resource
 import select
 from typing import Any, Dict, Optional
 
-from .streams import flush
 from .errors import fault_of
-from .process_cleanup import exit_description
 from .games.base import Message, Shim
 from .loading import Target
 from .packet_channel import HEADER, TURN, PacketChannel
+from .process_cleanup import exit_description
 from .session import Session
+from .streams import flush
 from .tinyjson import dumps
 
 # Kept under names of this module: a bot may replace the originals.

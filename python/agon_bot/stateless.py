@@ -23,12 +23,12 @@ from .fork_call import run_in_fork
 from .games import call_arguments, game_part
 from .games.base import Message, Shim, StatelessShim
 from .imports import plan_packages
-from .stateless_session import call_seed, warm_up
+from .load_stateless import forbid_background_work
 from .loading import Target
 from .process_cleanup import open_descriptors
-from .load_stateless import forbid_background_work
 from .seeding import derive, seed_all
 from .session import attempt, make_shim
+from .stateless_session import call_seed, warm_up
 
 
 class ForkPerCall(Shim):

@@ -16,14 +16,14 @@ import random
 import resource
 
 from . import PROTOCOL, sandbox_enter
-from .virtual_packages import install
-from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
 from .games import call_arguments, game_part
-from .process_cleanup import exit_description, open_descriptors
 from .load_stateless import check_loadable, execute, forbid_background_work
-from .seeding import derive, seed_all, preload_numpy
+from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
+from .process_cleanup import exit_description, open_descriptors
+from .seeding import derive, preload_numpy, seed_all
 from .streams import disable_output_buffering
 from .tinyjson import loads
+from .virtual_packages import install
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

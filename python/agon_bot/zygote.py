@@ -24,8 +24,8 @@ import select
 import _signal
 import _socket
 
-from .sandbox_enter import EnterError, adopt_orphans, enter, trim_heap, setns
 from .games import game_ids, game_part, has_python_api, lifetime
+from .sandbox_enter import EnterError, adopt_orphans, enter, setns, trim_heap
 from .streams import isolate_streams
 from .tinyjson import dumps, loads
 
