@@ -27,11 +27,11 @@ MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 class ZygoteProcess:
     """A zygote's process."""
 
-    def __init__(self, plain: bool = False) -> None:
+    def __init__(self, plain: bool = False, package: str = PACKAGE) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         words = ["-S", "-m", "agon_bot", "--zygote", "plain"] if plain else ["-m", "agon_bot", "--zygote"]
         env = {
-            "PYTHONPATH": PACKAGE,
+            "PYTHONPATH": package,
             "PYTHONHASHSEED": "0",
             "AGON_CONTROL": str(theirs.fileno()),
             "AGON_PATH": os.pathsep.join(path for path in sys.path if path),
