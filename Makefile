@@ -1,48 +1,50 @@
-# Two commands do all the set-up: `make demo` and `make test`. Everything else is for people who change Agon.
+# `make demo` and `make test` install what they need. The other targets are for developers of Agon.
 
 CARGO ?= cargo
-# Tools that are not part of Agon itself are installed here, never into the user's home.
+# Development tools are installed here, never into the user's home.
 TOOLS := $(CURDIR)/.tools
 
 .DEFAULT_GOAL := help
 .PHONY: help setup web build demo test soak lint audit bench ladder golden words game clean
 
-help: ## Show what can be made
+help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: ## Check for (and as root install) what the build needs
+setup: ## Check the requirements of the build (as root on Debian: install them)
 	@scripts/setup.sh
 
-web: web/dist/viewer.js web/dist/app/index.html ## Build the replay viewer and the app (web/dist) with npm, if their sources changed
+web: web/dist/viewer.js web/dist/app/index.html ## Build the replay viewer and the web app (web/dist) with npm, if their sources changed
 
 build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
 
-demo: build ## Play five small competitions and show them in the browser
+demo: build ## Run five small competitions and show them in the browser
 	@scripts/setup.sh demo
 	AGON_PYTHON=$(CURDIR)/.venv/bin/python ./target/release/agon demo
 
-test: web ## Run every test
+test: web ## Run all tests
 	@scripts/setup.sh tests
 	@mkdir -p target && scripts/leftovers.sh list > target/before-test.txt
 	CARGO="$(CARGO)" python3 scripts/run_tests.py
 	@scripts/leftovers.sh since target/before-test.txt
 
-soak: web ## The slow proofs: clocks on a loaded machine, 10,000 games in a row, a server under fuzzing (about an hour)
+soak: web ## Run the long tests: clocks on a loaded machine, 10,000 games, a server under fuzzing (about an hour)
 	@scripts/setup.sh tests
 	CARGO="$(CARGO)" scripts/soak.sh
 
-lint: setup web $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
+lint: setup web $(TOOLS)/bin/cargo-deny ## Check formatting, lints, names, and licences and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny check bans licenses sources
+	python3 scripts/check_glossary.py
+	python3 scripts/list_shared_type_names.py
 	cd web && npm run check
 	python3 scripts/lint_game_ids.py
 
-audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
+audit: $(TOOLS)/bin/cargo-deny ## Check dependencies for known vulnerabilities (downloads the advisory database)
 	$(TOOLS)/bin/cargo-deny check advisories
 
-bench: setup web ## Measure: the tables of floors first (rules and engine, then bots in processes), the ledger, then each game in detail
+bench: setup web ## Run the benchmarks: minimum speeds (rules and engine, then bots in processes), the ledger, then each game in detail
 	@scripts/setup.sh tests
 	$(CARGO) bench --locked -p agon-engine --bench floors
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
@@ -56,24 +58,24 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	$(CARGO) run --release --locked -q -p agon-grid --example simulate -- --quick
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure
 
-ladder: setup ## Is each house bot better than the one below it?
+ladder: setup ## Check that each house bot is better than the one below it
 	$(CARGO) run --release --locked -q -p agon-games --example ladder
 
-golden: setup web ## Write the golden games and screens anew, to be reviewed as a diff
+golden: setup web ## Regenerate the golden games and screens; review the diff
 	AGON_BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace --locked
 
 game: ## Write the files of a new game with the places to fill in: make game NAME=tic-tac-toe
 	@python3 scripts/new_game.py "$(NAME)"
 
-words: ## Make Word Racer's words.dat anew
+words: ## Regenerate the word list words.dat
 	scripts/make-words.sh
 
-clean: ## Remove everything that was built
+clean: ## Remove all build results
 	$(CARGO) clean
 	rm -rf $(TOOLS) web/dist web/node_modules
 
-# npm writes this file when it has installed everything. Not `npm ci`: that refuses a lock file in which optional packages for other
-# machines are missing, and a registry need not have them all. Versions and hashes are those of the lock file all the same.
+# npm writes this file when it has installed everything. Not `npm ci`: it rejects a lock file in which optional packages for other platforms
+# are missing, and some registries do not have them all. `npm install` uses the versions and hashes of the lock file too.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	@scripts/setup.sh
 	cd web && npm install --no-save
@@ -83,7 +85,7 @@ web/dist/viewer.js: web/node_modules/.package-lock.json web/vite.config.ts web/v
 	cd web && npm run build
 	@touch $@
 
-# Made by the same build; an older one may have made the viewer only.
+# Made by the same build. An older build may have made the viewer only.
 web/dist/app/index.html: web/dist/viewer.js
 	@[ -s $@ ] || (cd web && npm run build)
 	@touch $@

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Is anything left of bots and games that should be gone? Processes, shared memory, temporary folders, cgroups, mounts.
-#   scripts/leftovers.sh list            what there is now, one a line
-#   scripts/leftovers.sh since FILE      what there is now and was not in FILE (a list from before); exit code 1 if anything is
-# What is about to go is given some seconds. Programs of another checkout on the same machine are not ours; while some run,
-# what lies in places that all share (/tmp, /dev/shm, cgroups) may be theirs and is only mentioned.
+# Finds what bots and games have left behind: processes, shared memory, temporary folders, cgroups, mounts.
+#   scripts/leftovers.sh list            list what exists now, one item a line
+#   scripts/leftovers.sh since FILE      list what exists now and is not in FILE (an earlier list); exit code 1 if there is anything
+# Waits some seconds for things that are about to disappear. Programs of another checkout on the same machine are ignored. While such
+# programs run, leftovers in shared places (/tmp, /dev/shm, cgroups) may be theirs and are only reported.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 target=$(cd "${CARGO_TARGET_DIR:-$root/target}" 2>/dev/null && pwd -P || echo "$root/target")
-# User ids of bots begin here (crates/agon-host/src/sandbox/policy.rs).
+# The first user id of bots (crates/agon-host/src/sandbox/policy.rs).
 first_user=1900000000
-patience=${AGON_PATIENCE:-15}
+timeout=${AGON_LEFTOVERS_TIMEOUT:-15}
 
 usage() { sed -n '3,4s/^# *//p' "$0" >&2; exit 2; }
 
-# Field 4 of /proc/PID/stat is the parent, 22 the start; the name in field 2 may hold blanks, so what is before `)` goes.
+# Field 4 of /proc/PID/stat is the parent, 22 the start time. The name in field 2 may contain blanks, so everything up to `)` is removed.
 stat_of() { local line; line=$(cat "/proc/$1/stat" 2>/dev/null) && echo "${line##*) }"; }
 
-# Whether a program that some build made, but not ours, started it.
+# Whether a program of another build started the process.
 is_foreign() {
     local pid=$1 exe fields
     while [ "$pid" -gt 1 ]; do
@@ -28,19 +28,19 @@ is_foreign() {
     return 1
 }
 
-# Whether another checkout, or a copy of the program, is at work.
+# Whether programs of another checkout, or another copy of agon, are running.
 others_run() { ls -l /proc/[0-9]*/exe 2>/dev/null | grep -E -- '-> .*(/target/(debug|release)/|/agon$)' | grep -vF -- "-> $target/" >/dev/null; }
 
 process() {
     local pid=$1 fields words
     read -r -a fields <<<"$(stat_of "$pid")"
-    # A zombie waits for its parent; it is a leftover as well. One that is gone is not.
+    # A zombie is a leftover too. A process that has just disappeared is not.
     [ "${#fields[@]}" -gt 19 ] || return 0
     words=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | cut -c -120 || true)
     echo "process $pid (started ${fields[19]}, ${fields[0]}): $words"
 }
 
-# Ours by their executable, or by what every bot has in its environment.
+# Our processes: by their executable, or by the variables that every bot has in its environment.
 processes() {
     local pid
     for pid in $( {
@@ -59,7 +59,7 @@ shared_memory() {
     awk -v first="$first_user" 'FNR > 1 && $5 >= first { print "semaphore, System V, key " $1 }' /proc/sysvipc/sem 2>/dev/null || true
 }
 
-# Of this user: another's are another's business.
+# Only folders of this user.
 folders() {
     find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'agon*' -user "$(id -u)" -printf 'temporary %p\n' 2>/dev/null || true
     find "$target/tmp" -maxdepth 1 -name '.tmp*' -printf 'temporary %p\n' 2>/dev/null || true
@@ -73,19 +73,19 @@ list() {
     awk '$1 == "agon" || ($1 == "scratch" && $3 == "tmpfs") { print "mount " $2 }' /proc/self/mounts
 }
 
-# A process goes on living while its state changes: S, R, T.
-plain() { sed -E 's/^(process [0-9]+ \(started [0-9]+), .\)/\1)/' | sort; }
+# Removes the state (S, R, T) of a process, which changes while it runs.
+without_state() { sed -E 's/^(process [0-9]+ \(started [0-9]+), .\)/\1)/' | sort; }
 
 case ${1:-} in
 list) list ;;
 since)
     [ -n "${2:-}" ] || usage
-    [ -f "$2" ] || { printf 'error: there is no file %s\nhint: make it before: scripts/leftovers.sh list > %s\n' "$2" "$2" >&2; exit 2; }
-    before=$(plain <"$2")
-    end=$((SECONDS + patience))
+    [ -f "$2" ] || { printf 'error: no such file: %s\nhint: create it before the tests: scripts/leftovers.sh list > %s\n' "$2" "$2" >&2; exit 2; }
+    before=$(without_state <"$2")
+    end=$((SECONDS + timeout))
     others=
     while :; do
-        left=$(comm -13 <(echo "$before") <(list | plain) | sed '/^$/d')
+        left=$(comm -13 <(echo "$before") <(list | without_state) | sed '/^$/d')
         others_run && others=yes
         [ -n "$left" ] && [ "$SECONDS" -lt "$end" ] || break
         sleep 0.2
@@ -93,13 +93,13 @@ since)
     if [ -n "$others" ] && [ -n "$left" ]; then
         perhaps=$(grep -vE "^(process|mount|temporary $target/)" <<<"$left" || true)
         left=$(grep -E "^(process|mount|temporary $target/)" <<<"$left" || true)
-        [ -z "$perhaps" ] || printf 'note: another checkout is at work; this may be its own:\n%s\n' "$perhaps" >&2
+        [ -z "$perhaps" ] || printf 'note: programs of another checkout are running; these may be theirs:\n%s\n' "$perhaps" >&2
     fi
     if [ -n "$left" ]; then
-        printf 'error: left over, %s s after the end:\n%s\n' "$patience" "$left" >&2
+        printf 'error: still there %s s after the end:\n%s\n' "$timeout" "$left" >&2
         exit 1
     fi
-    echo "nothing is left over" >&2
+    echo "no leftovers" >&2
     ;;
 *) usage ;;
 esac

@@ -3,15 +3,14 @@
 #
 # Needs: a POSIX shell, grep, sort, tr, and the Debian package `scowl` (apt-get install scowl),
 # or another copy of it:  SCOWL=DIR LICENCE=FILE VERSION=WORDS scripts/make-words.sh
-# The same package gives the same two files to the last byte, on any machine and in any locale.
+# The same package gives exactly the same two files on any machine and in any locale.
 #
-# Only SCOWL's `words` lists are used: no abbreviations, contractions, proper names or words that are
-# written with a capital. American and British spelling both count. The shorter a word, the more often it turns up
-# by chance, so the more common it has to be:
+# Uses only SCOWL's `words` lists: no abbreviations, contractions, proper names or capitalised words. American and British
+# spellings are both included. A short word often appears by chance, so it must be a common one:
 #   2 letters     size 55 and below, without the plurals of letter names
 #   3 letters     size 60 and below
 #   4, 5 letters  size 70 and below ("found in most dictionaries")
-#   6, 7 letters  size 80 and below (what word games allow)
+#   6, 7 letters  size 80 and below (words that word games allow)
 set -eu
 export LC_ALL=C
 
@@ -20,16 +19,16 @@ LICENCE=${LICENCE:-/usr/share/doc/scowl/copyright}
 VERSION=${VERSION:-Debian package scowl $(dpkg-query -W -f '${Version}' scowl)}
 data=$(dirname "$0")/../crates/agon-games/data
 
-# Abbreviations that stand among the words all the same.
+# Abbreviations that are in the word lists anyway.
 not_words='cs|es|gs|ks|ls|ms|rs|ts|id|re|csch'
 
-# of MAX PATTERN: the words of all sizes up to MAX that look like PATTERN.
-of() {
+# words_of MAX PATTERN: the words of all sizes up to MAX that match PATTERN.
+words_of() {
     for size in 10 20 35 40 50 55 60 70 80; do
         [ "$size" -le "$1" ] || continue
         for spelling in english american british; do
             [ -f "$SCOWL/$spelling-words.$size" ] || continue
-            # Accented words are Latin-1 there; in the C locale they match no [a-z].
+            # Accented words are in Latin-1 there; in the C locale they do not match [a-z].
             grep -E -x "$2" "$SCOWL/$spelling-words.$size" || [ $? -eq 1 ]
         done
     done
@@ -42,10 +41,10 @@ of() {
 }
 
 {
-    of 55 '[a-z]{2}'
-    of 60 '[a-z]{3}'
-    of 70 '[a-z]{4,5}'
-    of 80 '[a-z]{6,7}'
+    words_of 55 '[a-z]{2}'
+    words_of 60 '[a-z]{3}'
+    words_of 70 '[a-z]{4,5}'
+    words_of 80 '[a-z]{6,7}'
 } | grep -E -v -x "$not_words" | tr a-z A-Z | sort -u > "$data/words.dat"
 
 {

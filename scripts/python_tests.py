@@ -1,4 +1,4 @@
-"""Runs the Python tests, and writes down those that could not run, for `make test` to name them at its end (`scripts/skipped-tests.sh`)."""
+"""Runs the Python tests. Writes those that could not run to a file, so that `make test` can name them (`scripts/skipped-tests.sh`)."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = os.path.join(ROOT, "python", "tests")
 SETUP = "NumPy"
-"""What `scripts/setup.sh tests` installs. Other reasons lie with the machine: its kernel, its user, its Python."""
+"""Reasons with this word are solved by `scripts/setup.sh tests`. Other reasons depend on the machine: its kernel, user or Python."""
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
                 file.write(f"python\t{name}\t{why}\t{'setup' if SETUP in why else 'machine'}\n")
     missing = [name for name, why in skipped if SETUP in why]
     if missing and (os.environ.get("CI") or os.environ.get("AGON_REQUIRE_ALL")):
-        print(f"error: {len(missing)} tests could not run\nhint: scripts/setup.sh tests installs {SETUP}", file=sys.stderr)
+        print(f"error: {len(missing)} tests could not run\nhint: run scripts/setup.sh tests to install {SETUP}", file=sys.stderr)
         return 1
     return 0 if result.wasSuccessful() else 1
 

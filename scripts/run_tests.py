@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds and runs every test: the test programs of the workspace side by side, the examples in its documentation, Python's tests, the web's.
+"""Builds and runs all tests: the workspace's test programs in parallel, the examples in the documentation, the Python tests and the web tests.
 
-    scripts/run_tests.py [--jobs N] [NAME ...]     only suites with one of these names in theirs, as `make test` lists them
+    scripts/run_tests.py [--jobs N] [NAME ...]     run only suites whose name contains one of these, as `make test` lists them
 
-Most tests wait for something (a server, a bot that sleeps), so that several programs at once keep all cores busy. Those that bring a load of
-their own, or look at the whole machine, run alone at the end. What a suite says is in target/test-logs, and is shown if it fails.
-Tests that could not run are counted and named at the end (`scripts/skipped-tests.sh`).
+Most tests wait for something (a server, a bot that sleeps), so several programs run in parallel to keep all cores busy. Suites that load the
+machine themselves, or look at all of its processes, run alone at the end. The output of a suite is in target/test-logs, and is printed if the
+suite fails. Tests that could not run are counted and named at the end (`scripts/skipped-tests.sh`).
 """
 
 import argparse
@@ -24,14 +24,14 @@ TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"))
 CARGO = os.environ.get("CARGO", "cargo")
 LOGS = os.path.join(TARGET, "test-logs")
 TIMES = os.path.join(TARGET, "test-times.json")
-"""How long suites took last time: long ones begin first."""
+"""Durations of the suites in the last run: long ones start first."""
 SKIPPED = os.path.join(TARGET, "skipped-tests.txt")
 SUITE_TIMEOUT = 45 * 60
-"""Seconds after which a suite hangs."""
-ALONE = {"agon::hostile", "agon::load", "agon::leaks"}
-"""They bring many busy processes, or count what is left of bots on this machine."""
-LONG = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::fleet", "agon-grid::worker", "python"]
-"""Begin first where nothing is known."""
+"""Seconds after which a suite is killed."""
+RUN_ALONE = {"agon::hostile", "agon::load", "agon::leaks"}
+"""Suites that start many busy processes, or count the processes and files that bots left on this machine."""
+LONG_SUITES = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::fleet", "agon-grid::worker", "python"]
+"""Start first if no durations are known."""
 
 
 class Suite(NamedTuple):
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 
 
 def test_programs() -> List[Suite]:
-    """Builds the test programs."""
+    """Builds the test programs of the workspace."""
     command = [CARGO, "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if built.returncode:
@@ -62,7 +62,7 @@ def test_programs() -> List[Suite]:
         folder = os.path.dirname(message["manifest_path"])
         target = message["target"]
         name = f"{os.path.basename(folder)}::{target['name']}" if "test" in target["kind"] else f"{os.path.basename(folder)} ({target['kind'][0]})"
-        # As `cargo test` does. The workspace's folder need not be asked for again and again.
+        # As `cargo test` sets them. With INSTA_WORKSPACE_ROOT, insta need not run cargo for each test.
         environment = {"CARGO": CARGO, "CARGO_MANIFEST_DIR": folder, "INSTA_WORKSPACE_ROOT": ROOT}
         suites.append(Suite(name, [message["executable"]], folder, environment))
     return suites
@@ -90,7 +90,7 @@ def known_times() -> Dict[str, float]:
 
 
 class Pool:
-    """Suites that run side by side."""
+    """Runs suites in parallel."""
 
     def __init__(self, total: int) -> None:
         self.results: List[Result] = []
@@ -109,7 +109,7 @@ class Pool:
                 result = run_one(suite)
                 with self.lock:
                     self.results.append(result)
-                    self.tell(result)
+                    self.report(result)
 
         threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
         for thread in threads:
@@ -117,7 +117,7 @@ class Pool:
         for thread in threads:
             thread.join()
 
-    def tell(self, result: Result) -> None:
+    def report(self, result: Result) -> None:
         word = "FAILED" if result.code else "ok"
         print(f"[{len(self.results):3}/{self.total}] {word:6} {result.seconds:6.1f} s  {result.suite.name}", flush=True)
         if result.code:
@@ -138,41 +138,41 @@ def run_one(suite: Suite) -> Result:
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait() or 1
-            file.write(f"\nerror: it did not end within {SUITE_TIMEOUT // 60} minutes\n".encode())
+            file.write(f"\nerror: the suite did not end within {SUITE_TIMEOUT // 60} minutes\n".encode())
     return Result(suite, code, time.monotonic() - begin, log)
 
 
 def counts(results: List[Result]) -> List[int]:
-    """Tests that passed, failed and were left out, by what their runners say."""
+    """Numbers of passed, failed and skipped tests, from the output of the test runners."""
     passed = failed = skipped = 0
     for result in results:
         with open(result.log, encoding="utf-8", errors="replace") as file:
             text = re.sub(r"\x1b\[[0-9;]*m", "", file.read())
-        told = 0
+        reported = 0
         for good, bad, ignored in re.findall(r"^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", text, re.M):
-            passed, failed, skipped, told = passed + int(good), failed + int(bad), skipped + int(ignored), told + 1
+            passed, failed, skipped, reported = passed + int(good), failed + int(bad), skipped + int(ignored), reported + 1
         ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
         if ran:
             verdict = re.findall(r"^(?:OK|FAILED)(?: \((.*)\))?$", text, re.M)[-1:] or [""]
             bad = sum(int(n) for n in re.findall(r"(?<!expected )(?:failures|errors)=(\d+)", verdict[0]))
             left = sum(int(n) for n in re.findall(r"skipped=(\d+)", verdict[0]))
-            passed, failed, skipped, told = passed + int(ran[1]) - bad - left, failed + bad, skipped + left, told + 1
+            passed, failed, skipped, reported = passed + int(ran[1]) - bad - left, failed + bad, skipped + left, reported + 1
         web = re.search(r"^\s*Tests\s+(.*)$", text, re.M)
         if web:
             number = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", web[1])}
             passed, failed, skipped = passed + number.get("passed", 0), failed + number.get("failed", 0), skipped + number.get("skipped", 0)
-            told += 1
-        # A program without the usual runner is one test; one that broke before it could say so has failed.
-        if not told and result.code == 0:
+            reported += 1
+        # A program without a known test runner counts as one test. One that stopped before it printed a result has failed.
+        if not reported and result.code == 0:
             passed += 1
-        if result.code and not told:
+        if result.code and not reported:
             failed += 1
     return [passed, failed, skipped]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=0, help="suites at once (default: one more than cores)")
+    parser.add_argument("--jobs", type=int, default=0, help="parallel suites (default: number of CPU cores + 1)")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     os.makedirs(LOGS, exist_ok=True)
@@ -183,11 +183,11 @@ def main() -> int:
     if options.names:
         suites = [suite for suite in suites if any(name in suite.name for name in options.names)]
     times = known_times()
-    first = {name: 1000.0 - number for number, name in enumerate(LONG)}
+    first = {name: 1000.0 - number for number, name in enumerate(LONG_SUITES)}
     suites.sort(key=lambda suite: -times.get(suite.name, first.get(suite.name, 0.0)))
     pool = Pool(len(suites))
-    pool.run([suite for suite in suites if suite.name not in ALONE], options.jobs or (os.cpu_count() or 2) + 1)
-    pool.run([suite for suite in suites if suite.name in ALONE], 1)
+    pool.run([suite for suite in suites if suite.name not in RUN_ALONE], options.jobs or (os.cpu_count() or 2) + 1)
+    pool.run([suite for suite in suites if suite.name in RUN_ALONE], 1)
     results = sorted(pool.results, key=lambda result: -result.seconds)
     times.update({result.suite.name: round(result.seconds, 1) for result in results})
     with open(TIMES, "w", encoding="utf-8") as file:

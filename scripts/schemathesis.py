@@ -1,7 +1,7 @@
-"""Prepares a server for Schemathesis (run as a program), and gives its requests their callers (as its hooks).
+"""Prepares a server for Schemathesis (as a program), and signs the requests of Schemathesis (as its hooks).
 
-A server limits how often one account or address may change something. So there are many organisers and authors, and each request is
-another one's, from another address (the server runs with `--proxies 1`). The limits are the usual ones all the while.
+A server limits how often one account or address may change something. So there are many organisers and authors, and each request comes
+from another account and another address (the server runs with `--proxies 1`). The server's limits are the usual ones.
 """
 
 import itertools
@@ -13,8 +13,8 @@ import urllib.error
 import urllib.request
 from http import HTTPStatus
 
-PEOPLE = 40
-COMPETITION = "cup"
+ACCOUNTS_PER_ROLE = 40
+COMPETITION = "league"
 BOT = """\
 import random
 
@@ -30,13 +30,13 @@ addresses = (f"10.{a}.{b}.{c}" for a, b, c in itertools.product(range(1, 250), r
 
 
 class Caller:
-    """Somebody who asks, by cookie or token."""
+    """A client of the server with a cookie or a token."""
 
     def __init__(self, server, token=None):
         self.server, self.token, self.cookie, self.csrf = server, token, None, None
 
     def ask(self, method, path, body=None, kind="application/json"):
-        """The answer's JSON; what is refused ends the program."""
+        """Sends a request and returns the JSON of the response. Exits if the server returns an error."""
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         headers = {"X-Forwarded-For": next(addresses)}
         if data is not None:
@@ -59,39 +59,39 @@ class Caller:
         return found
 
     def make_token(self):
-        """A token of this caller's, for a program."""
+        """Creates an API token for this account."""
         return self.ask("POST", "me/tokens", {"label": "schemathesis"})["token"]
 
 
 def prepare(server, password, to):
-    """Fills a new server, and writes the tokens of its people into a file."""
+    """Fills a new server with accounts and competitions. Writes the tokens of the accounts to a file."""
     first = Caller(server)
     first.ask("POST", "session", {"name": "organiser", "password": password})
     tokens = {"organiser": [first.make_token()], "author": []}
     for role, list_ in tokens.items():
-        code = first.ask("POST", "invitations", {"role": role, "uses": PEOPLE})["code"]
-        for number in range(PEOPLE):
+        code = first.ask("POST", "invitations", {"role": role, "uses": ACCOUNTS_PER_ROLE})["code"]
+        for number in range(ACCOUNTS_PER_ROLE):
             one = Caller(server)
             one.ask("POST", "accounts", {"name": f"{role} {number}", "password": password, "invitation": code})
             list_.append(one.make_token())
-    desk = Caller(server, tokens["organiser"][0])
+    admin = Caller(server, tokens["organiser"][0])
     for id_ in (COMPETITION, "open"):
         body = {"game": "connect-five", "name": f"The {id_}", "id": id_, "house": ["random", "stacker", "tactician"]}
-        desk.ask("POST", "competitions", body)
-        desk.ask("POST", f"competitions/{id_}/actions", {"action": "open"})
+        admin.ask("POST", "competitions", body)
+        admin.ask("POST", f"competitions/{id_}/actions", {"action": "open"})
     author = Caller(server, tokens["author"][0])
     form = (
         '--X\r\nContent-Disposition: form-data; name="name"\r\n\r\nmine\r\n'
         f'--X\r\nContent-Disposition: form-data; name="file"; filename="bot.py"\r\n\r\n{BOT}\r\n--X--\r\n'
     )
     author.ask("POST", "competitions/open/bots", form.encode(), "multipart/form-data; boundary=X")
-    desk.ask("POST", f"competitions/{COMPETITION}/actions", {"action": "start"})
+    admin.ask("POST", f"competitions/{COMPETITION}/actions", {"action": "start"})
     with open(to, "w", encoding="utf-8") as file:
         json.dump(tokens, file)
 
 
 def install():
-    """As hooks: each request is another caller's, and many name what there is."""
+    """Installs the hooks: each request gets another account, and many requests name existing things."""
     import random  # noqa: PLC0415
 
     import schemathesis  # noqa: PLC0415
@@ -125,7 +125,7 @@ def install():
 
     @schemathesis.hook
     def after_call(context, case, response):  # noqa: ARG001
-        # Somebody was disabled, or a token revoked: that is no caller any more.
+        # The account was disabled or its token revoked: do not use it again.
         if response.status_code == HTTPStatus.UNAUTHORIZED and len(tokens) > 1:
             sent = response.request.headers.get("Authorization", [""])
             sent = (sent if isinstance(sent, str) else sent[0]).removeprefix("Bearer ")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Schemathesis against a running `agon serve`: requests made from the API's own description, as nobody, an author and an organiser. No
-# answer may be a 5xx, or one that the description does not know. `scripts/schemathesis.sh [SECONDS for each of the three]`.
+# Runs Schemathesis against `agon serve`: it makes requests from the API's OpenAPI description, as an anonymous client, an author and an organiser.
+# No response may be a 5xx, or one that the description does not list. `scripts/schemathesis.sh [SECONDS for each of the three]`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-300}
@@ -9,7 +9,7 @@ tools=$PWD/.tools/schemathesis
 hooks=$PWD/scripts/schemathesis.py
 version=4.32.5
 
-# In an environment of its own: what Agon needs to run is not touched by it.
+# In a separate environment, which does not affect the one that Agon uses.
 if ! "$tools/bin/schemathesis" --version 2>/dev/null | grep -q "$version"; then
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"
@@ -34,16 +34,16 @@ done
 "$tools/bin/python" scripts/schemathesis.py "$url" "$AGON_ORGANISER_PASSWORD" "$data/tokens.json"
 
 failed=0
-for role in nobody author organiser; do
+for role in anonymous author organiser; do
     echo "== as $role"
-    # Streams have no end that could be waited for; crates/agon-server/tests/generated.rs asks for them.
-    # It leaves its notes where it runs.
+    # Streams never end, so they are excluded; crates/agon-server/tests/generated.rs tests them.
+    # Schemathesis writes files to its working folder.
     (cd "$data" && AGON_ROLE=$role AGON_TOKENS=$data/tokens.json SCHEMATHESIS_HOOKS=$hooks PYTHONDONTWRITEBYTECODE=1 \
         "$tools/bin/schemathesis" run "$url/api/openapi.json" --url "$url" --no-color --seed 5 --max-time "$seconds" \
         --generation-database none --continue-on-failure --request-timeout 60 --phases examples,coverage,fuzzing,stateful \
         --suppress-health-check all --exclude-path-regex '/(events|watch)$' \
         --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance) || failed=1
-    kill -0 "$server" || { cat "$data/log"; echo "error: the server is gone"; server=; exit 1; }
+    kill -0 "$server" || { cat "$data/log"; echo "error: the server has stopped"; server=; exit 1; }
 done
-grep -E "^error:" "$data/log" && { echo "error: something broke in the server, see above"; failed=1; }
+grep -E "^error:" "$data/log" && { echo "error: the server logged errors, see above"; failed=1; }
 exit "$failed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), Node.js with npm (for
-# the replay viewer), for the demonstration and for tests a Python with NumPy in a virtual environment of its own (.venv), and for tests Chromium, nats-server and PostgreSQL.
-# As root on Debian it installs what is missing; otherwise it says exactly what to install.
+# Checks the requirements of the build: cargo with the pinned toolchain, a C compiler (for zstd), Node.js with npm (for the web app). `demo` and
+# `tests` also need Python with NumPy in a virtual environment (.venv); `tests` also needs Chromium, nats-server and PostgreSQL.
+# As root on Debian it installs what is missing. Otherwise it prints what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ if ! command -v cc >/dev/null 2>&1; then
     fi
 fi
 
-# Vite needs this version at least; Debian 12 has an older one.
+# The minimum version for Vite; Debian 12 has an older one.
 node_ready() { node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null 2>&1; }
 if ! node_ready; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -35,7 +35,7 @@ if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
 fi
 
-# A Python with NumPy is for bots, of the demonstration (`setup.sh demo`) and of tests (`setup.sh tests`): without it the rest still builds and plays.
+# Bots of the demonstration (`setup.sh demo`) and of tests (`setup.sh tests`) need Python with NumPy. Everything else works without it.
 case "${1:-}" in tests | demo) ;; *) exit 0 ;; esac
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
 make_venv() {
@@ -45,20 +45,20 @@ make_venv() {
 if ! numpy_ready; then
     echo "making a virtual environment with NumPy in .venv ..." >&2
     if ! make_venv && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-        # Debian's python3 comes without what makes virtual environments.
+        # Debian's python3 package lacks the module that makes virtual environments.
         echo "installing Python (packages python3, python3-venv) ..." >&2
         rm -rf .venv
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv >&2
         make_venv || true
     fi
     if ! numpy_ready; then
-        hint='Debian, Ubuntu: sudo apt-get install python3-venv, then run this again'
-        [ "$1" = tests ] || fail "no Python with NumPy in .venv, which bots of the demonstration need" "$hint"
+        hint='Debian, Ubuntu: sudo apt-get install python3-venv, then run this script again'
+        [ "$1" = tests ] || fail "no Python with NumPy in .venv; the bots of the demonstration need it" "$hint"
         printf 'note: no Python with NumPy in .venv; tests of Python bots that need it are skipped\nhint: %s\n' "$hint" >&2
     fi
 fi
 
-# Chromium, nats-server and PostgreSQL are needed by tests only.
+# Only tests need Chromium, nats-server and PostgreSQL.
 [ "${1:-}" = tests ] || exit 0
 if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -71,11 +71,11 @@ if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     fi
 fi
 
-# Tests of competitions on many machines start a nats-server and a PostgreSQL of their own, on free ports.
+# Tests of competitions with workers start their own nats-server and PostgreSQL on free ports.
 nats_ready() { command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ] || [ -x /usr/local/bin/nats-server ]; }
 postgres_ready() { command -v initdb >/dev/null 2>&1 || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
-# Debian's packages start their services (and postgresql makes a cluster) as soon as they are installed. Nobody asked for those here: `policy-rc.d` is how
-# Debian is told to start nothing, and where systemd runs they are not to start with the machine either. What was there before stays as it is.
+# Debian's packages start their services (and postgresql makes a cluster) when they are installed. The tests do not need these services: `policy-rc.d` tells
+# Debian to start nothing, and systemd is told not to start them at boot. An existing policy stays unchanged.
 install_servers() {
     local policy=/usr/sbin/policy-rc.d ours=
     if [ ! -e "$policy" ]; then
@@ -99,7 +99,7 @@ if [ "${#missing[@]}" -gt 0 ]; then
         install_servers "${missing[@]}" || true
     fi
     if ! nats_ready || ! postgres_ready; then
-        printf 'note: no %s; tests of competitions on many machines are skipped\n' "${missing[*]}" >&2
+        printf 'note: no %s; tests of competitions with workers are skipped\n' "${missing[*]}" >&2
         printf 'hint: Debian, Ubuntu: sudo apt-get install %s; others: https://nats.io, https://postgresql.org\n' "${missing[*]}" >&2
     fi
 fi

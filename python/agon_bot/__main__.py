@@ -1,8 +1,8 @@
-"""`python -m agon_bot GAME PATH[:Class]` plays a bot. `python -m agon_bot --zygote [plain]` is the fork server (see
+"""`python -m agon_bot GAME PATH[:Class]` plays a bot. `python -m agon_bot --zygote [plain]` is the zygote (see
 `zygote.py`); `plain` is the one for stateless bots.
 
 Environment: `AGON_IN`, `AGON_OUT` (descriptors of the protocol; default: standard input and output), `AGON_SEED`,
-`AGON_ROOT` (root folder of the submission), `AGON_CONTROL` (the fork server's socket; default: standard input).
+`AGON_ROOT` (root folder of the submission), `AGON_CONTROL` (the zygote's socket; default: standard input).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any, Dict, Optional, Tuple
 
-from .streams import replace_standard_streams, move_descriptor_up
+from .streams import move_descriptor_up, replace_standard_streams
 
 # Kept under names of this module: a bot may replace the originals.
 _read, _write, _dumps = os.read, os.write, json.dumps

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 
 from .games import game_part
 from .games.base import Message, Shim
-from .in_process_session import InProcessSession, BotFiles, bot_root
+from .in_process_session import BotFiles, InProcessSession, bot_root
 from .session import outcome
 
 Trace = Optional[Callable[[FrameType, str, Any], Any]]

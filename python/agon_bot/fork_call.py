@@ -7,9 +7,9 @@ import os
 import select
 import signal
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
-from .process_cleanup import kill_children, exit_description
+from .process_cleanup import exit_description, kill_children
 from .streams import MIN_PROTOCOL_DESCRIPTOR, flush
 
 # Kept under names of this module: a bot may replace the originals.

@@ -1,4 +1,4 @@
-"""The session with a host that got this process from the fork server (see `zygote.py`). It uses packets.
+"""The session with a host that got this process from the zygote (see `zygote.py`). It uses packets.
 
 The bot is loaded once and then plays many games. If the bot's memory lasts for a game, each game is played by a fork of
 this process, so that no game leaves anything for the next one; this process itself never runs a move. If it lasts for a
@@ -19,13 +19,13 @@ import resource
 import select
 from typing import Any, Dict, Optional
 
-from .streams import flush
 from .errors import fault_of
-from .process_cleanup import exit_description
 from .games.base import Message, Shim
 from .loading import Target
 from .packet_channel import HEADER, TURN, PacketChannel
+from .process_cleanup import exit_description
 from .session import Session
+from .streams import flush
 from .tinyjson import dumps
 
 # Kept under names of this module: a bot may replace the originals.
@@ -47,7 +47,7 @@ WARM_UP_ROUNDS = 20
 
 
 def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_pipe: int = -1) -> int:
-    """Plays the bot of a request to the fork server. Returns the exit code."""
+    """Plays the bot of a request to the zygote. Returns the exit code."""
     packets = PacketChannel(request_socket, answer_socket, turn_pipe=turn_pipe)
     session = ForkedSession(packets, str(request["game"]), Target.parse(str(request["target"])))
     code = session.run()

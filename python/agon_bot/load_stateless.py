@@ -11,9 +11,9 @@ import _signal
 from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
-from .virtual_packages import Module
-from .process_cleanup import kill_children, exit_description, open_descriptors, has_shared_memory, thread_count
+from .process_cleanup import exit_description, has_shared_memory, kill_children, open_descriptors, thread_count
 from .tinyjson import loads
+from .virtual_packages import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

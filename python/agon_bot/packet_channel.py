@@ -1,4 +1,4 @@
-"""The channel to a host that got this process from the fork server: two packet sockets, one for requests and one for
+"""The channel to a host that got this process from the zygote: two packet sockets, one for requests and one for
 answers. Bots that play a whole game in one process also have a pipe for turns, which costs a third of a socket's time.
 
 A packet is one message of `docs/protocol.md` (JSON, starts with `{`), or a turn in the game's short form, which only

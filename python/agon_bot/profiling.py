@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 from .games.base import Message, Shim
-from .in_process_session import InProcessSession, BotFiles, bot_root
+from .in_process_session import BotFiles, InProcessSession, bot_root
 from .session import outcome
 
 SAMPLE_INTERVAL = 0.001

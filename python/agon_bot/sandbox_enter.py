@@ -1,6 +1,6 @@
 """Puts this process into its sandbox before it reads any byte of a bot.
 
-A child of the fork server calls `enter(request)`. The request is plain data from the host, which makes all decisions:
+A child of the zygote calls `enter(request)`. The request is plain data from the host, which makes all decisions:
 
 | key | meaning |
 |---|---|

@@ -24,7 +24,7 @@ from .errors import LoadError, fault_of
 from .games import bot_api, game_part, has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
-from .seeding import derive, seed_all, preload_numpy
+from .seeding import derive, preload_numpy, seed_all
 
 # Kept under names of this module: a bot may replace the originals. `os.environ` stores its variables in `_data`.
 _putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]

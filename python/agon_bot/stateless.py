@@ -5,7 +5,7 @@ built-ins and threads end with it. Children that it left are killed. Files canno
 loading, everything that could connect two forks is removed or rejected: open descriptors, shared memory, threads.
 
 This module is for hosts that start the process themselves and talk in lines; `stateless_session.py` does the same for
-children of the fork server.
+children of the zygote.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .fork_call import run_in_fork
 from .games import call_arguments, game_part
 from .games.base import Message, Shim, StatelessShim
 from .imports import plan_packages
-from .stateless_session import call_seed, warm_up
+from .load_stateless import forbid_background_work
 from .loading import Target
 from .process_cleanup import open_descriptors
-from .load_stateless import forbid_background_work
 from .seeding import derive, seed_all
 from .session import attempt, make_shim
+from .stateless_session import call_seed, warm_up
 
 
 class ForkPerCall(Shim):

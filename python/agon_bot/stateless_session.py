@@ -1,4 +1,4 @@
-"""The session of a stateless bot in a child of the fork server. Runs each call in a fork.
+"""The session of a stateless bot in a child of the zygote. Runs each call in a fork.
 
 A fork costs what the process has: memory to share, and pages to copy when the fork or this process touches them. So
 this module and its imports avoid most of Python's library. Work that is rarely needed (checking a bot, the text of a
@@ -16,14 +16,14 @@ import random
 import resource
 
 from . import PROTOCOL, sandbox_enter
-from .virtual_packages import install
-from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
 from .games import call_arguments, game_part
-from .process_cleanup import exit_description, open_descriptors
 from .load_stateless import check_loadable, execute, forbid_background_work
-from .seeding import derive, seed_all, preload_numpy
+from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
+from .process_cleanup import exit_description, open_descriptors
+from .seeding import derive, preload_numpy, seed_all
 from .streams import disable_output_buffering
 from .tinyjson import loads
+from .virtual_packages import install
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def call_seed(game: int, turn: int) -> int:
 
 
 def play(request: Message, request_socket: int, answer_socket: int) -> int:
-    """Plays the bot of a request to the fork server. Returns the exit code."""
+    """Plays the bot of a request to the zygote. Returns the exit code."""
     game, packets = str(request["game"]), PacketChannel(request_socket, answer_socket, INITIAL_BUFFER_BYTES)
     return StatelessSession(packets, game, call_arguments(game), str(request["target"])).run()
 

@@ -1,7 +1,7 @@
-"""The fork server: imports NumPy and the games' modules once, then forks a child for each bot.
+"""The zygote, a fork server: imports NumPy and the games' modules once, then forks a child for each bot.
 
 The sandbox's launcher holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet of JSON with
-descriptors, in this order: where the fork server reports about this bot, the bot's log, the two sockets of
+descriptors, in this order: where the zygote reports about this bot, the bot's log, the two sockets of
 `packet_channel.py`, with `turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then the cgroup
 files to write `0` to.
 
@@ -11,7 +11,7 @@ Reports: `{"pid": 4711}`, then `"entered"` when the child is in its sandbox, or 
 `{"ended": status}` when the bot has ended. Its process id is not reused until the launcher closes its end. Then the bot
 and its process group are killed, if they still run, and reaped.
 
-A child enters its sandbox before it opens the bot's file. The fork server never reads a bot's file, so a child inherits
+A child enters its sandbox before it opens the bot's file. The zygote never reads a bot's file, so a child inherits
 nothing of another bot.
 """
 
@@ -24,8 +24,8 @@ import select
 import _signal
 import _socket
 
-from .sandbox_enter import EnterError, adopt_orphans, enter, trim_heap, setns
 from .games import game_ids, game_part, has_python_api, lifetime
+from .sandbox_enter import EnterError, adopt_orphans, enter, setns, trim_heap
 from .streams import isolate_streams
 from .tinyjson import dumps, loads
 
@@ -37,17 +37,17 @@ MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Ignored as in every Python process: a write then fails with an exception."""
 STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
-"""Imported by the fork server for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
-so this fork server imports little."""
+"""Imported by the zygote for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
+so this zygote imports little."""
 COMMON_MODULES = (
     *("bisect", "collections", "copy", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "queue"),
     *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.forked_session"),
 )
-"""Imported by the fork server for all other bots: the modules that bots import most."""
+"""Imported by the zygote for all other bots: the modules that bots import most."""
 
 
 def preloaded_modules(stateless: bool) -> List[str]:
-    """The modules that a fork server imports before it forks, without duplicates."""
+    """The modules that a zygote imports before it forks, without duplicates."""
     games = [game for game in game_ids() if (lifetime(game) == "call") == stateless]
     of_games = [name for game in games for name in game_part(game, "PRELOADED_MODULES")]
     return list(dict.fromkeys([*(STATELESS_MODULES if stateless else COMMON_MODULES), *of_games]))

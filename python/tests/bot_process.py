@@ -1,4 +1,4 @@
-"""A host for tests: starts `python -m agon_bot`, speaks the protocol, gives up when nothing happens for two minutes."""
+"""A host for tests: starts `python -m agon_bot`, speaks the protocol, fails when nothing happens for two minutes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(HERE)
 BOTS = os.path.join(HERE, "bots")
 HANG_TIMEOUT = 120.0
-"""Seconds after which a test gives up: only one that hangs waits that long."""
+"""Seconds after which a test fails; only a test that hangs waits that long."""
 sys.path.insert(0, PACKAGE)
 
 try:
@@ -30,7 +30,7 @@ needs_numpy = unittest.skipUnless(NUMPY, "NumPy is not installed")
 
 
 class BotProcess:
-    """A bot in its process."""
+    """A bot's process."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class BotProcess:
         return self.ask(type="turn", request="move", limit_ms=limit_ms, observation=observation)
 
     def said(self) -> str:
-        """What the bot printed, to either stream."""
+        """The bot's output on both streams."""
         self.log.seek(0)
         return self.log.read().decode("utf-8", "replace")
 
@@ -151,18 +151,18 @@ class BotFolderTestCase(unittest.TestCase):
         return path
 
     def error(self, game: str, target: str, **more: Any) -> Dict[str, Any]:
-        """The error with which a bot is refused."""
-        with BotProcess(game, target, **more) as talk:
-            self.assertIn("error", talk.ready, talk.said())
-            self.assertEqual(talk.close(), 2)
-            return talk.ready["error"]
+        """The load error of a bot."""
+        with BotProcess(game, target, **more) as process:
+            self.assertIn("error", process.ready, process.said())
+            self.assertEqual(process.close(), 2)
+            return process.ready["error"]
 
 
 SIDES = ["NORTH", "EAST", "SOUTH", "WEST"]
 
 
 def solitude(turn: int = 1, seat: int = 0, history: Optional[List[Dict[str, Any]]] = None) -> Dict[str, Any]:
-    """What a seat sees in Solitude Scramble."""
+    """An observation of Solitude Scramble."""
     scores = {"NE": 2, "NW": 3, "SE": 5, "SW": 4, "CENTER": 1}
     past = (
         history
@@ -188,7 +188,7 @@ def colour(
     grid: Optional[List[List[int]]] = None,
     places: Optional[List[List[int]]] = None,
 ) -> Dict[str, Any]:
-    """What a bot sees in Colour Battle."""
+    """An observation of Colour Battle."""
     places = places or [[1, 1], [5, 6]]
     return {
         "id": own,
@@ -200,7 +200,7 @@ def colour(
 
 
 def connect(column_full: Optional[int] = None, player: int = 1, games: int = 0) -> Dict[str, Any]:
-    """What a bot sees in Connect Five."""
+    """An observation of Connect Five."""
     board = [[1 if column == column_full else 0 for column in range(9)] for _ in range(7)]
     return {"board": board, "player": player, "T": 1, "N": games}
 
@@ -213,7 +213,7 @@ def hide(
     role: str = "seeker",
     walls: Any = (),
 ) -> Dict[str, Any]:
-    """What a player sees in Hide and Seek."""
+    """An observation of Hide and Seek."""
     room = [[1 if (x, y) in walls else 0 for y in range(20)] for x in range(20)]
     return {
         "role": role,

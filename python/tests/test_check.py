@@ -1,4 +1,4 @@
-"""What a bot's source says, without running it."""
+"""The check of a bot's source."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from agon_bot.check import check_source  # noqa: E402
 from agon_bot.loading import Target  # noqa: E402
 
 
-def look(game: str, files: Dict[str, str], at: str = "") -> Dict[str, Any]:
-    """The survey of a folder with these files, or of one of them."""
+def report(game: str, files: Dict[str, str], at: str = "") -> Dict[str, Any]:
+    """The report about a folder with these files, or about one of them."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = os.path.join(folder, name)
@@ -28,21 +28,21 @@ def look(game: str, files: Dict[str, str], at: str = "") -> Dict[str, Any]:
 
 
 def bad(found: Dict[str, Any], kind: str) -> List[Tuple[str, int, str]]:
-    """File, line and words of what is wrong."""
+    """File, line and text of the problems."""
     return [(f["file"], f["line"], f["what"]) for f in found["findings"] if f["bad"] and f["kind"] == kind]
 
 
 GOOD = "def get_action(state, match_history):\n    return 'LEFT'\n"
 
 
-class Words(unittest.TestCase):
-    """Solitude Scramble's forbidden words."""
+class ForbiddenNames(unittest.TestCase):
+    """Names that Solitude Scramble forbids."""
 
-    def words(self, text: str) -> List[str]:
-        found = look("solitude-scramble", {"Submission.py": text + "\n" + GOOD})
+    def forbidden(self, text: str) -> List[str]:
+        found = report("solitude-scramble", {"Submission.py": text + "\n" + GOOD})
         return [what.split(",")[0] for _, _, what in bad(found, "forbidden")]
 
-    def test_every_way_to_a_forbidden_module_is_found(self) -> None:
+    def test_forbidden_modules_are_found_however_they_are_imported(self) -> None:
         for text, words in {
             "import os": ["imports os"],
             "import os.path as p": ["imports os"],
@@ -68,9 +68,9 @@ class Words(unittest.TestCase):
             "from builtins import eval as e": ["imports eval"],
             "__builtins__['open']": ["uses __builtins__"],
         }.items():
-            self.assertEqual(self.words(text), words, text)
+            self.assertEqual(self.forbidden(text), words, text)
 
-    def test_what_only_looks_like_it_is_allowed(self) -> None:
+    def test_similar_names_are_allowed(self) -> None:
         for text in (
             "import re\nx = re.compile('a')",
             "def f(input):\n    return input + 1",
@@ -79,21 +79,21 @@ class Words(unittest.TestCase):
             "import random, math, json, collections",
             "for open in (1, 2):\n    print(open)",
         ):
-            self.assertEqual(self.words(text), [], text)
+            self.assertEqual(self.forbidden(text), [], text)
 
-    def test_every_file_counts_and_has_its_line(self) -> None:
-        found = look("solitude-scramble", {"Submission.py": GOOD, "deep/er/helper.py": "x = 1\n\nimport os\n"})
+    def test_forbidden_names_in_all_files_have_file_and_line(self) -> None:
+        found = report("solitude-scramble", {"Submission.py": GOOD, "deep/er/helper.py": "x = 1\n\nimport os\n"})
         self.assertEqual(bad(found, "forbidden"), [("deep/er/helper.py", 3, "imports os, which is not allowed")])
 
-    def test_other_games_have_no_forbidden_words(self) -> None:
-        found = look("connect-five", {"A.py": "import os\nclass A:\n    def get_move(self): open('data/x')\n"})
+    def test_other_games_allow_all_modules(self) -> None:
+        found = report("connect-five", {"A.py": "import os\nclass A:\n    def get_move(self): open('data/x')\n"})
         self.assertEqual(bad(found, "forbidden"), [])
 
 
 class Signatures(unittest.TestCase):
     """`get_action` takes two parameters."""
 
-    def test_two_parameters(self) -> None:
+    def test_get_action_with_other_than_two_parameters_is_rejected(self) -> None:
         for head, fine in {
             "state, match_history": True,
             "a, b=None": True,
@@ -103,61 +103,61 @@ class Signatures(unittest.TestCase):
             "a, b, c": False,
             "a, b, *, c": False,
         }.items():
-            found = look("solitude-scramble", {"Submission.py": f"def get_action({head}): return 'LEFT'\n"})
+            found = report("solitude-scramble", {"Submission.py": f"def get_action({head}): return 'LEFT'\n"})
             self.assertEqual(bad(found, "signature") == [], fine, head)
         for text, fine in {"x = 1\n": False, "from .impl import get_action\n": True, "get_action = max\n": True}.items():
-            found = look("solitude-scramble", {"Submission.py": text, "impl.py": GOOD})
+            found = report("solitude-scramble", {"Submission.py": text, "impl.py": GOOD})
             self.assertEqual(bad(found, "signature") == [], fine, text)
 
 
 class Imports(unittest.TestCase):
-    """Modules that nobody offers."""
+    """Imports that would fail."""
 
-    def test_missing_modules_are_named_with_their_line(self) -> None:
+    def test_missing_modules_have_file_and_line(self) -> None:
         text = "import math\nimport numpy as np\nimport helper\nimport pack.part\nimport no_such_thing\nfrom . import gone\n"
         files = {"Submission.py": text + GOOD, "helper.py": "", "pack/part.py": ""}
         self.assertEqual(
-            bad(look("solitude-scramble", files), "import"),
+            bad(report("solitude-scramble", files), "import"),
             [
                 ("Submission.py", 5, "imports no_such_thing, and there is no such module"),
                 ("Submission.py", 6, "imports .gone, and there is no such module"),
             ],
         )
 
-    def test_a_games_own_modules_are_there_under_every_name(self) -> None:
+    def test_library_modules_are_found_under_every_spelling(self) -> None:
         for line in (
             "from ..bot_control import Move",
             "from robots.bot_control import Move",
             "from .bot_control import Move",
             "from bot_control import Move",
         ):
-            self.assertEqual(bad(look("colour-battle", {"a-b/bot.py": line + "\n"}), "import"), [], line)
-        self.assertEqual(len(bad(look("connect-five", {"bot.py": "import bot_control\n"}), "import")), 1)
+            self.assertEqual(bad(report("colour-battle", {"a-b/bot.py": line + "\n"}), "import"), [], line)
+        self.assertEqual(len(bad(report("connect-five", {"bot.py": "import bot_control\n"}), "import")), 1)
 
-    def test_what_is_only_tried_may_be_missing(self) -> None:
+    def test_imports_inside_a_try_may_fail(self) -> None:
         text = "try:\n    import no_such_thing\nexcept ImportError:\n    no_such_thing = None\n"
-        self.assertEqual(bad(look("connect-five", {"a.py": text}), "import"), [])
+        self.assertEqual(bad(report("connect-five", {"a.py": text}), "import"), [])
 
 
-class Surveys(unittest.TestCase):
-    """What is found where."""
+class Reports(unittest.TestCase):
+    """The report about a whole submission."""
 
-    def test_syntax_errors_of_all_files_are_told(self) -> None:
-        found = look("connect-five", {"a.py": "def f(:\n", "b.py": "x = (\n"})
+    def test_syntax_errors_of_all_files_are_reported(self) -> None:
+        found = report("connect-five", {"a.py": "def f(:\n", "b.py": "x = (\n"})
         places = [(f["file"], f["line"]) for f in found["findings"] if f["kind"] == "syntax"]
         self.assertEqual([file for file, _ in places], ["a.py", "b.py"])
         self.assertTrue(all(line == 1 for _, line in places))
 
-    def test_nothing_is_run(self) -> None:
-        found = look("connect-five", {"json.py": "raise SystemExit(3)\n", "A.py": "raise SystemExit(4)\n"})
+    def test_check_does_not_execute_the_bot(self) -> None:
+        found = report("connect-five", {"json.py": "raise SystemExit(3)\n", "A.py": "raise SystemExit(4)\n"})
         self.assertEqual(found["files"], 2)
 
-    def test_a_file_is_looked_at_with_what_it_imports(self) -> None:
+    def test_file_is_checked_together_with_its_imports(self) -> None:
         files = {"a.py": "import b\n", "b.py": "from . import c\n", "c.py": "def (\n", "d.py": "def (\n"}
-        found = look("connect-five", files, "a.py")
+        found = report("connect-five", files, "a.py")
         self.assertEqual([f["file"] for f in found["findings"] if f["kind"] == "syntax"], ["c.py"])
 
-    def test_folders_that_are_links_are_entered_once(self) -> None:
+    def test_linked_folders_are_entered_once(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             os.makedirs(os.path.join(folder, "real/deep"))
             with open(os.path.join(folder, "real/deep/bad.py"), "w", encoding="utf-8") as file:
@@ -168,21 +168,21 @@ class Surveys(unittest.TestCase):
             found = check_source("connect-five", Target(os.path.join(folder, "view")))
         self.assertEqual([f["file"] for f in found["findings"]], ["deep/bad.py"])
 
-    def test_candidates_and_roles(self) -> None:
+    def test_candidates_and_roles_are_found(self) -> None:
         bot = "class {}:\n    def get_move(self, board, player, T, N): return 0\n"
-        found = look("connect-five", {"Ana.py": bot.format("Ana"), "base.py": bot.format("Base_"), "x.py": "y = 1\n"})
+        found = report("connect-five", {"Ana.py": bot.format("Ana"), "base.py": bot.format("Base_"), "x.py": "y = 1\n"})
         self.assertEqual([(c["file"], c["same_name"]) for c in found["candidates"]], [("Ana.py", True), ("base.py", True)])
         hide = "class Seeker(Player):\n    def move(self): pass\n"
-        self.assertEqual(look("hide-and-seek", {"a.py": hide})["roles"], ["seeker"])
-        self.assertEqual(look("hide-and-seek", {"a.py": hide}, "a.py:Other")["roles"], ["seeker", "hider"])
+        self.assertEqual(report("hide-and-seek", {"a.py": hide})["roles"], ["seeker"])
+        self.assertEqual(report("hide-and-seek", {"a.py": hide}, "a.py:Other")["roles"], ["seeker", "hider"])
 
-    def test_advice_is_not_bad(self) -> None:
-        found = look("colour-battle", {"a.py": "import threading\nclass A:\n    def determine_next_move(self, g, e, i): pass\n"})
+    def test_advice_does_not_reject_the_bot(self) -> None:
+        found = report("colour-battle", {"a.py": "import threading\nclass A:\n    def determine_next_move(self, g, e, i): pass\n"})
         self.assertFalse(any(f["bad"] for f in found["findings"]))
         self.assertTrue(any("one thread" in f["what"] for f in found["findings"]))
 
-    def test_a_flood_of_findings_is_cut(self) -> None:
-        found = look("solitude-scramble", {"Submission.py": "import os\n" * 500 + GOOD})
+    def test_many_findings_are_cut_and_counted(self) -> None:
+        found = report("solitude-scramble", {"Submission.py": "import os\n" * 500 + GOOD})
         self.assertEqual((len(found["findings"]), found["left_out"]), (50, 450))
 
 

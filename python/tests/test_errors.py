@@ -1,4 +1,4 @@
-"""What cannot be seated is refused before any game, with file, line and what to do. What goes wrong in a game is reported, and the game goes on."""
+"""Load errors come before any game, with file, line and hint. Errors in a game are reported, and the game continues."""
 
 import os
 import unittest
@@ -11,8 +11,8 @@ class BeforeTheGame(BotFolderTestCase):
         self.write("Submission.py", text)
         return self.error("solitude-scramble", self.folder)
 
-    def test_missing_things(self):
-        error = self.error("solitude-scramble", os.path.join(self.folder, "nobody"))
+    def test_missing_files_and_functions_are_load_errors(self):
+        error = self.error("solitude-scramble", os.path.join(self.folder, "missing"))
         self.assertEqual(error["what"], "no such file or folder")
         error = self.error("solitude-scramble", self.folder)
         self.assertEqual(error["what"], "the folder has no Submission.py")
@@ -21,35 +21,35 @@ class BeforeTheGame(BotFolderTestCase):
         self.assertIn("3 parameters", self.solitude("def get_action(a, b, c):\n    return 'LEFT'\n")["what"])
         self.assertIn("connect-five", self.error("chess", self.folder)["hint"])
 
-    def test_a_syntax_error(self):
+    def test_syntax_error_is_a_load_error_with_its_line(self):
         error = self.solitude("def get_action(state, match_history):\n    return 'LEFT\n")
         self.assertEqual((error["file"], error["line"]), ("Submission.py", 2))
         self.assertIn("does not parse", error["what"])
 
-    def test_a_syntax_error_in_a_helper(self):
+    def test_syntax_error_in_a_helper_names_the_helper(self):
         self.write("helper.py", "x = 1\ny = = 2\n")
         error = self.solitude("import helper\ndef get_action(s, h):\n    return 'LEFT'\n")
         self.assertEqual((error["file"], error["line"]), ("helper.py", 2))
 
-    def test_no_text_at_all(self):
+    def test_file_that_is_not_text_is_a_load_error(self):
         path = self.write("Submission.py", "")
         with open(path, "wb") as file:
             file.write(b"\x00\xff\xfe\x00")
         self.assertIn("does not parse", self.error("solitude-scramble", self.folder)["what"])
 
-    def test_an_import_that_fails(self):
+    def test_failing_import_is_a_load_error_with_its_line(self):
         error = self.solitude("import math\nimport tensorflow_of_tomorrow\n")
         self.assertEqual((error["file"], error["line"]), ("Submission.py", 2))
         self.assertIn("No module named 'tensorflow_of_tomorrow'", error["what"])
         self.assertNotIn("\n", error["what"])
 
-    def test_code_that_fails_or_ends_while_loading(self):
+    def test_exception_or_exit_while_loading_is_a_load_error(self):
         error = self.solitude("def f():\n    return 1 / 0\nf()\n")
         self.assertEqual((error["file"], error["line"]), ("Submission.py", 2))
         self.assertIn("ZeroDivisionError", error["what"])
         self.assertIn("SystemExit", self.solitude("import sys\nsys.exit(0)\n")["what"])
 
-    def test_a_class_without_the_method(self):
+    def test_class_without_the_method_is_a_load_error(self):
         path = self.write("bot.py", "\nclass Bot:\n    def get_moves(self): pass\n")
         error = self.error("connect-five", path)
         self.assertEqual(
@@ -62,12 +62,12 @@ class BeforeTheGame(BotFolderTestCase):
         self.write("pair/b.py", "x = 1\n")
         return os.path.join(self.folder, "pair")
 
-    def test_two_candidates(self):
+    def test_folder_with_two_candidates_is_a_load_error(self):
         for name in "ab":
             self.write(f"two/{name}.py", "class Bot:\n    def get_move(self, board, player, T, N): return 0\n")
         self.assertIn("a.py, b.py", self.error("connect-five", os.path.join(self.folder, "two"))["what"])
 
-    def test_a_constructor_that_fails(self):
+    def test_failing_constructor_is_a_load_error(self):
         path = self.write(
             "bot.py",
             "class Bot:\n    def __init__(self, depth): pass\n    def get_move(self, board, player, T, N): return 0\n",
@@ -75,7 +75,7 @@ class BeforeTheGame(BotFolderTestCase):
         self.assertIn("missing 1 required positional argument", self.error("connect-five", path)["what"])
 
     @needs_numpy
-    def test_the_other_role(self):
+    def test_class_of_the_other_role_is_a_load_error(self):
         path = self.write("bot.py", "class Hider(Player):\n    def move(self): pass\n")
         error = self.error("hide-and-seek", path, seat=0)
         self.assertEqual(error["what"], "has no class Seeker")
@@ -83,7 +83,7 @@ class BeforeTheGame(BotFolderTestCase):
 
 
 class DuringTheGame(BotFolderTestCase):
-    def test_an_exception_is_a_crash_with_the_bots_own_lines(self):
+    def test_exception_is_a_crash_with_the_bots_lines(self):
         path = self.write(
             "bot.py",
             """
@@ -96,9 +96,9 @@ class DuringTheGame(BotFolderTestCase):
                     raise ValueError("no idea")
         """,
         )
-        with BotProcess("connect-five", path) as talk:
-            talk.start()
-            reply = talk.turn(connect())
+        with BotProcess("connect-five", path) as process:
+            process.start()
+            reply = process.turn(connect())
             self.assertEqual(reply["fault"], "crash")
             self.assertEqual(
                 reply["says"].splitlines(),
@@ -111,9 +111,9 @@ class DuringTheGame(BotFolderTestCase):
                 ],
             )
             self.assertNotIn(self.folder, reply["says"])
-            self.assertEqual(talk.turn(connect(games=1))["answer"], "4", "the process lives on")
+            self.assertEqual(process.turn(connect(games=1))["answer"], "4", "the process continues")
 
-    def test_every_way_to_raise(self):
+    def test_exceptions_of_all_kinds_are_crashes(self):
         path = self.write(
             "bot.py",
             """
@@ -134,40 +134,40 @@ class DuringTheGame(BotFolderTestCase):
                     1 / 0
         """,
         )
-        with BotProcess("connect-five", path) as talk:
-            talk.start()
+        with BotProcess("connect-five", path) as process:
+            process.start()
             for games, name in enumerate(
                 ["SystemExit: 3", "KeyboardInterrupt", "RecursionError", "Odd: (its", "ValueError: x", "AssertionError"]
             ):
-                reply = talk.turn(connect(games=games))
+                reply = process.turn(connect(games=games))
                 self.assertEqual(reply["fault"], "crash")
                 self.assertIn(name, reply["says"])
                 self.assertLessEqual(len(reply["says"]), 8192)
-            self.assertEqual(talk.turn(connect(games=6))["answer"], "6")
-            self.assertIn("adjust(): ", talk.ask(type="end")["crash"])
+            self.assertEqual(process.turn(connect(games=6))["answer"], "6")
+            self.assertIn("adjust(): ", process.ask(type="end")["crash"])
 
     @needs_numpy
-    def test_a_hider_whose_constructor_fails(self):
+    def test_hider_with_failing_constructor_crashes_at_each_move(self):
         path = self.write(
             "bot.py",
             "class Hider(Player):\n    def __init__(self, *a):\n        raise OSError('no')\n    def move(self): pass\n",
         )
-        with BotProcess("hide-and-seek", path, seat=1) as talk:
-            talk.start()
+        with BotProcess("hide-and-seek", path, seat=1) as process:
+            process.start()
             for step in (2, 4):
-                self.assertIn("OSError: no", talk.turn(hide(step=step, role="hider"))["says"])
+                self.assertIn("OSError: no", process.turn(hide(step=step, role="hider"))["says"])
 
-    def test_the_host_hangs_up_or_talks_nonsense(self):
+    def test_closed_connection_and_unknown_messages_are_handled(self):
         path = self.write("bot.py", "class Bot:\n    def get_move(self, board, player, T, N): return 0\n")
-        with BotProcess("connect-five", path) as talk:
-            self.assertEqual(talk.close(), 0)
-        with BotProcess("connect-five", path, hello=False) as talk:
-            self.assertIn("must be hello", talk.ask(type="turn", observation={})["error"]["what"])
-        with BotProcess("connect-five", path) as talk:
-            self.assertEqual(talk.ask(type="weather", sky="blue"), {"id": 2}, "what is not known is answered by its id")
-            self.assertEqual(talk.start(), {"id": 3})
+        with BotProcess("connect-five", path) as process:
+            self.assertEqual(process.close(), 0)
+        with BotProcess("connect-five", path, hello=False) as process:
+            self.assertIn("must be hello", process.ask(type="turn", observation={})["error"]["what"])
+        with BotProcess("connect-five", path) as process:
+            self.assertEqual(process.ask(type="weather", sky="blue"), {"id": 2}, "an unknown message is answered with its id")
+            self.assertEqual(process.start(), {"id": 3})
 
-    def test_a_call_that_dies_or_hangs_costs_one_move(self):
+    def test_call_that_dies_or_hangs_costs_one_move(self):
         self.write(
             "Submission.py",
             """
@@ -180,14 +180,14 @@ class DuringTheGame(BotFolderTestCase):
                 return "CENTER"
         """,
         )
-        with BotProcess("solitude-scramble", self.folder) as talk:
-            talk.start()
-            self.assertIn("exit code 7", talk.turn(solitude(1))["says"])
-            self.assertIn("SIGSEGV", talk.turn(solitude(2))["says"])
-            self.assertEqual(talk.turn(solitude(3), limit_ms=100)["fault"], "timeout")
-            self.assertEqual(talk.turn(solitude(4))["answer"], "CENTER")
+        with BotProcess("solitude-scramble", self.folder) as process:
+            process.start()
+            self.assertIn("exit code 7", process.turn(solitude(1))["says"])
+            self.assertIn("SIGSEGV", process.turn(solitude(2))["says"])
+            self.assertEqual(process.turn(solitude(3), limit_ms=100)["fault"], "timeout")
+            self.assertEqual(process.turn(solitude(4))["answer"], "CENTER")
 
-    def test_prints_never_reach_the_protocol(self):
+    def test_printed_text_never_reaches_the_protocol(self):
         path = self.write(
             "bot.py",
             """
@@ -207,15 +207,15 @@ class DuringTheGame(BotFolderTestCase):
                     return 1
         """,
         )
-        with BotProcess("connect-five", path) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(connect()), {"answer": "1", "id": 3})
-            talk.close()
-            self.assertEqual(talk.rest, b"")
+        with BotProcess("connect-five", path) as process:
+            process.start()
+            self.assertEqual(process.turn(connect()), {"answer": "1", "id": 3})
+            process.close()
+            self.assertEqual(process.rest, b"")
             for text in ("at import", '"answer": 8', "no end", "from a shell", "nothing to read"):
-                self.assertIn(text, talk.said())
+                self.assertIn(text, process.said())
 
-    def test_descriptors_given_by_number(self):
+    def test_protocol_uses_descriptors_from_the_environment(self):
         path = self.write("bot.py", "class Bot:\n    def get_move(self, board, player, T, N): return 0\n")
         import subprocess
         import sys

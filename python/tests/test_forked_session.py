@@ -1,4 +1,4 @@
-"""A bot of the warm parent over many games: what it may remember, and how its forks end."""
+"""A bot of the zygote in many games: what it can remember, and how its forks end."""
 
 import json
 import os
@@ -20,8 +20,8 @@ class Bot:
 
 
 class Games(ZygoteTestCase):
-    def colour(self, body, **order):
-        child = self.bot(self.write("Bot.py", COLOUR.format(body)), "colour-battle", **order)
+    def colour(self, body, **request):
+        child = self.bot(self.write("Bot.py", COLOUR.format(body)), "colour-battle", **request)
         self.assertNotIn("error", child.hello())
         return child
 
@@ -33,7 +33,7 @@ class Games(ZygoteTestCase):
 
     @needs_numpy
     def test_globals_do_not_survive_a_game(self):
-        # One object is made when the bot is loaded, one for the game.
+        # One object is made when the bot is loaded, and one for the game.
         body = "games.append(1); sys.extra = getattr(sys, 'extra', 0) + 1; print(len(games), sys.extra); return Move.UP"
         child = self.colour(body)
         for seed in range(3):
@@ -41,7 +41,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "3 1\n4 2\n" * 3)
 
     @needs_numpy
-    def test_each_game_is_another_process(self):
+    def test_each_game_runs_in_a_new_process(self):
         child = self.colour("print(os.getpid(), os.getppid()); return Move.UP")
         for _ in range(2):
             self.game(child)
@@ -51,7 +51,7 @@ class Games(ZygoteTestCase):
         self.assertNotEqual(lines[0], lines[2])
 
     @needs_numpy
-    def test_the_same_seed_repeats(self):
+    def test_same_seed_repeats_random_numbers(self):
         body = "import numpy; print(random.random(), numpy.random.random(), os.environ['AGON_SEED']); return Move.UP"
         child = self.colour(body)
         for seed in (5, 6, 5):
@@ -61,21 +61,21 @@ class Games(ZygoteTestCase):
         self.assertNotEqual(said[0], said[2])
         again = self.colour(body)
         self.game(again, seed=5)
-        self.assertEqual(again.said().splitlines(), said[0:2], "whatever was played before")
+        self.assertEqual(again.said().splitlines(), said[0:2], "independent of earlier games")
 
     @needs_numpy
-    def test_another_hello(self):
+    def test_loaded_bot_accepts_another_hello(self):
         child = self.colour("return Move.UP")
         self.game(child)
         self.assertEqual(child.hello(seed=8)["protocol"], 1)
         self.assertEqual(self.game(child), ["UP", "UP"])
-        # As the host says it: a hello is its first message to a bot at a new table.
+        # As the host does it: a hello is the first message of a new match.
         child.number = 0
         self.assertEqual(child.hello(seed=9)["protocol"], 1)
         self.assertEqual(self.game(child), ["UP", "UP"])
 
     @needs_numpy
-    def test_a_start_that_is_written_in_another_way(self):
+    def test_start_message_with_other_key_order_starts_a_game(self):
         child = self.colour("games.append(1); print(len(games)); return Move.UP")
         for number in (50, 60):
             child.send(json.dumps({"id": number, "number": 1, "seed": "1", "type": "start"}).encode())
@@ -85,7 +85,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "3\n3\n")
 
     @needs_numpy
-    def test_a_rehearsal_calls_nothing_of_the_bots(self):
+    def test_warm_up_calls_no_code_of_the_bot(self):
         text = """
             from players import Player
             class Seeker(Player):
@@ -103,7 +103,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "made\nmoved\n")
 
     @needs_numpy
-    def test_a_bot_with_a_thread_from_its_loading_plays(self):
+    def test_bot_with_a_thread_started_at_import_plays(self):
         text = """
             import threading, time
             from players import Player
@@ -121,7 +121,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "1\n" * 3)
 
     @needs_numpy
-    def test_a_fork_that_dies_is_told_with_words(self):
+    def test_dead_fork_is_reported_with_its_exit_description(self):
         for body, words in (
             ("os._exit(5)", "exit code 5"),
             ("os._exit(0)", "exit code 0"),
@@ -135,11 +135,11 @@ class Games(ZygoteTestCase):
                 child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour(round=2)))
                 self.assertEqual(child.receive()["ended"], words)
                 self.assertEqual(child.ask(type="end"), {})
-                # The bot is as it was: another game can begin.
+                # The bot is unchanged, so another game can start.
                 self.assertEqual(self.game(child, turns=1), ["UP"])
 
     @needs_numpy
-    def test_a_turn_that_fails_is_told_and_the_game_goes_on(self):
+    def test_failing_turn_is_reported_and_the_game_continues(self):
         body = """
         n = info.current_round
         if n in (2, 3): raise ValueError(f"round {n}")
@@ -155,7 +155,7 @@ class Games(ZygoteTestCase):
         self.assertIn("expected a Move", said[4])
 
     @needs_numpy
-    def test_a_bot_that_paints_over_its_packets_answers_what_was_asked(self):
+    def test_bot_that_overwrites_the_packet_buffer_answers_the_right_request(self):
         body = """
         import gc
         import numpy as np
@@ -168,7 +168,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(self.game(self.colour(body), turns=3), ["UP"] * 3)
 
     @needs_numpy
-    def test_a_bot_that_cannot_be_made_for_its_game(self):
+    def test_constructor_failing_in_a_game_is_a_crash_at_each_turn(self):
         text = COLOUR.format("return Move.UP").replace("games.append(1)", "games.append(1); assert len(games) < 2, 'no more'")
         child = self.bot(self.write("Bot.py", text), "colour-battle")
         self.assertNotIn("error", child.hello())
@@ -177,7 +177,7 @@ class Games(ZygoteTestCase):
             self.assertTrue(all(words.endswith("AssertionError: no more") for words in said), said)
 
     @needs_numpy
-    def test_the_room_is_the_same_in_both_ways_of_asking(self):
+    def test_map_is_the_same_in_packets_and_json(self):
         text = """
             class Seeker(Player):
                 def move(self):
@@ -199,8 +199,8 @@ class Games(ZygoteTestCase):
         self.assertEqual(said[0], said[1])
 
     @needs_numpy
-    def test_no_turn_without_a_game(self):
-        # The process that forks must never run a move: what it learned would be there in every later game.
+    def test_turn_outside_a_game_is_rejected(self):
+        # The process that forks must never run a move: it would change the bot for all later games.
         child = self.colour("games.append(1); print(len(games)); return Move.UP")
         self.assertNotIn("answer", child.turn(pack_colour(colour())))
         self.game(child, turns=1)
@@ -211,7 +211,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "3\n3\n")
 
     @needs_numpy
-    def test_a_game_that_pretends_to_be_over(self):
+    def test_fork_that_exits_early_gives_no_more_answers(self):
         child = self.colour("games.append(1)\n        if len(games) < 9: os._exit(77)\n        return Move.UP")
         child.start()
         child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour()))
@@ -220,7 +220,7 @@ class Games(ZygoteTestCase):
         self.assertFalse(any("answer" in reply for reply in replies), replies)
 
     @needs_numpy
-    def test_what_a_game_leaves_in_its_pipe_is_not_there_in_the_next(self):
+    def test_bytes_left_in_the_pipe_do_not_reach_the_next_game(self):
         body = """
         import fcntl, stat, struct
         frame = sys._getframe()
@@ -242,14 +242,14 @@ class Games(ZygoteTestCase):
                 child.start()
                 child.turn(pack_colour(colour(round=1)))
                 child.send(turn + pack_colour(colour(round=2)))
-                if told:  # it was asked what it has asked itself
+                if told:  # it got a request that it wrote itself
                     self.assertEqual(child.receive(), {"id": 7, "ended": "its process for this game is gone"})
                 self.assertTrue(child.is_silent())
                 child.ask(type="end")
             self.assertEqual(child.said(), "1 0 0\n2 0 0\n" * 2)
 
     @needs_numpy
-    def test_whether_a_stream_waits_is_as_ever_in_the_next_game(self):
+    def test_blocking_mode_is_restored_for_the_next_game(self):
         body = """
         numbers = [n for n in (0, 1, 2, *range(200, 256)) if os.path.exists(f"/proc/self/fd/{n}")]
         print(sum(os.get_blocking(n) for n in numbers) == len(numbers) > 5, flush=True)
@@ -267,7 +267,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "True\nTrue\n")
 
     @needs_numpy
-    def test_turns_of_all_lengths(self):
+    def test_turns_of_all_lengths_arrive(self):
         child = self.colour("print(grid.shape, int(grid[-1, -1])); return Move.UP")
         for size in (12, 60, 400):
             child.start()
@@ -280,7 +280,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said().splitlines(), said)
 
     @needs_numpy
-    def test_colour_battle_starts_no_thread_and_no_process(self):
+    def test_colour_battle_bot_cannot_start_threads_or_processes(self):
         body = """
         import threading
         tries = [lambda: threading.Thread(target=print).start(), os.fork, lambda: os.posix_spawn("/bin/true", ["true"], {})]
@@ -297,7 +297,7 @@ class Games(ZygoteTestCase):
         self.assertEqual(child.said(), "3\n")
 
     @needs_numpy
-    def test_a_seeker_may_start_threads(self):
+    def test_seeker_can_start_threads(self):
         text = """
             import threading
             class Seeker(Player):
@@ -334,10 +334,10 @@ class Games(ZygoteTestCase):
             self.assertEqual(child.ask(type="end"), {})
         self.assertEqual(answers, ["1", "2", "103", "104", "205", "206"])
         child.send(json.dumps({"type": "bye"}).encode())
-        self.assertEqual(child.hear(), {"ended": 0})
+        self.assertEqual(child.next_report(), {"ended": 0})
         self.assertEqual(child.said(), "trained 6 3\n")
 
-    def test_what_adjust_does_wrong_is_told(self):
+    def test_exception_in_adjust_is_reported(self):
         text = "class Bot:\n    def get_move(self, *a):\n        return 1\n    def adjust(self):\n        1 / 0\n"
         child = self.bot(self.write("Bot.py", text))
         child.hello()

@@ -1,10 +1,14 @@
 """The registry of games: every game's package declares all parts, and a missing part is an error that names it."""
 
+import json
 import os
+import shutil
+import subprocess
 import sys
 import unittest
 
-from bot_process import BotFolderTestCase, BotProcess
+from bot_process import PACKAGE, BotFolderTestCase, BotProcess
+from zygote_client import ZygoteProcess
 
 from agon_bot import games
 from agon_bot.errors import LoadError
@@ -89,6 +93,88 @@ class Registry(BotFolderTestCase):
             with self.subTest(game=game), self.assertRaises(UnknownGame) as caught:
                 games.game_part(game, "LIFETIME")
             self.assertIn("connect-five", str(caught.exception))
+
+
+NIM = {
+    "__init__.py": """
+        LIFETIME = "match"
+        SINGLE_THREADED = False
+        ENTRY_FUNCTION = "take"
+        LIBRARY_MODULES = ()
+        PRELOADED_MODULES = ("agon_bot.games.nim.api",)
+        BOT_API = "api:Nim"
+        SOURCE_CHECK = "source_check"
+        """,
+    "api.py": """
+        from ... import loading
+        from ...answers import whole_number
+        from ..base import Shim
+        from . import ENTRY_FUNCTION
+
+        class Nim(Shim):
+            def load(self, hello):
+                fits = lambda tree, file: bool(loading.classes_with(tree, ENTRY_FUNCTION))
+                file = loading.choose_file(self.target, fits, "a class with take")
+                loaded = loading.execute(file, self.target.root)
+                self.root = loaded.root
+                self.bot = self.construct(loading.choose_class(loaded, ENTRY_FUNCTION, None), loaded.display_name)
+                return {"name": None, "contributor": None}
+
+            def turn(self, message):
+                return str(whole_number(self.bot.take(message["observation"]["heap"]), "what take returned"))
+
+            def packed(self, packets):
+                return str(whole_number(self.bot.take(packets.buffer[12]), "what take returned"))
+        """,
+    "source_check.py": """
+        from ...check_findings import class_candidates
+        from . import ENTRY_FUNCTION
+
+        def find_candidates(sources): return class_candidates(sources, ENTRY_FUNCTION)
+        def find_roles(sources, wanted): return []
+        def find_problems(sources, target): return []
+        def find_advice(sources, wanted): return []
+        """,
+}
+
+
+class NewGame(BotFolderTestCase):
+    """A new game needs nothing but its own package."""
+
+    def setUp(self):
+        super().setUp()
+        self.copy = os.path.join(self.folder, "package")
+        shutil.copytree(os.path.join(PACKAGE, "agon_bot"), os.path.join(self.copy, "agon_bot"))
+        for name, text in NIM.items():
+            self.write(f"package/agon_bot/games/nim/{name}", text)
+        self.bot = self.write("Bot.py", "class Bot:\n    def take(self, heap):\n        return heap % 4 or 1\n")
+
+    def test_bot_of_a_new_game_plays_with_lines(self):
+        with BotProcess("nim", self.bot, environment={"PYTHONPATH": self.copy}) as process:
+            self.assertNotIn("error", process.ready)
+            process.start()
+            self.assertEqual(process.turn({"heap": 7})["answer"], "3")
+
+    def test_bot_of_a_new_game_plays_with_packets(self):
+        zygote = ZygoteProcess(package=self.copy)
+        self.addCleanup(zygote.close)
+        child = zygote.bot(self.bot, "nim")
+        self.addCleanup(child.close)
+        child.entered()
+        self.assertEqual(child.hello(), {"protocol": 1})
+        child.start()
+        self.assertEqual(child.turn(bytes([6])), {"answer": "2"})
+
+    def test_source_of_a_new_game_is_checked(self):
+        command = [sys.executable, "-m", "agon_bot.check", "nim", self.bot]
+        checked = subprocess.run(command, env={"PYTHONPATH": self.copy}, stdout=subprocess.PIPE, check=True)
+        report = json.loads(checked.stdout)
+        self.assertEqual(report["candidates"], [{"file": "Bot.py", "class": "Bot", "same_name": True}])
+
+    def test_missing_part_of_a_new_game_is_a_load_error_that_names_it(self):
+        self.write("package/agon_bot/games/nim/__init__.py", 'BOT_API = "api:Nim"\n')
+        with BotProcess("nim", self.bot, environment={"PYTHONPATH": self.copy}) as process:
+            self.assertEqual(process.ready["error"]["what"], "the Python package of the game 'nim' lacks LIFETIME")
 
 
 class Declarations(unittest.TestCase):

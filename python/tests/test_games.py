@@ -1,4 +1,4 @@
-"""Colour Battle and Hide and Seek: what a bot is handed, turn by turn; and answers that are not what they seem."""
+"""Arguments of the bots of Colour Battle and Hide and Seek, and answers that lie about their type."""
 
 import json
 import os
@@ -20,12 +20,12 @@ class ColourBattle(BotFolderTestCase):
         return path
 
     def first(self, path):
-        with BotProcess("colour-battle", path) as talk:
-            self.assertNotIn("error", talk.ready)
-            talk.start()
-            return talk.turn(colour())
+        with BotProcess("colour-battle", path) as process:
+            self.assertNotIn("error", process.ready)
+            process.start()
+            return process.turn(colour())
 
-    def test_what_a_bot_is_handed(self):
+    def test_bot_gets_documented_arguments(self):
         path = self.bot("""
 assert type(self.id) is int and self.id == 2
 assert self.position.dtype == np.int16 and self.position.tolist() == [5, 6]
@@ -37,7 +37,7 @@ return Move.RIGHT
 """)
         self.assertEqual(self.first(path), {"answer": "RIGHT", "id": 3})
 
-    def test_the_grid_cannot_be_written_and_is_alive(self):
+    def test_grid_is_read_only_and_updated_in_place(self):
         path = self.bot("""
 try:
     grid[0, 0] = 7
@@ -48,14 +48,14 @@ if not hasattr(self, "kept"):
     self.kept = grid
 return Move.UP if self.kept[3, 3] == grid[3, 3] else Move.LEFT
 """)
-        with BotProcess("colour-battle", path) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(colour())["answer"], "UP")
+        with BotProcess("colour-battle", path) as process:
+            process.start()
+            self.assertEqual(process.turn(colour())["answer"], "UP")
             grid = [[0] * 12 for _ in range(12)]
             grid[3][3] = 2
-            self.assertEqual(talk.turn(colour(2, grid=grid))["answer"], "UP")
+            self.assertEqual(process.turn(colour(2, grid=grid))["answer"], "UP")
 
-    def test_last_turns_enemies_can_be_kept(self):
+    def test_enemies_of_the_last_turn_stay_unchanged(self):
         path = self.bot("""
 last, self.last = getattr(self, "last", None), enemies
 if last is None:
@@ -64,12 +64,12 @@ moved = [e["id"] for e, old in zip(enemies, last) if not np.array_equal(e["posit
 enemies[0]["position"][0] = 99
 return Move.LEFT if moved == [1] else Move.RIGHT
 """)
-        with BotProcess("colour-battle", path) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(colour())["answer"], "STAY")
-            self.assertEqual(talk.turn(colour(2, places=[[2, 1], [5, 6]]))["answer"], "LEFT")
+        with BotProcess("colour-battle", path) as process:
+            process.start()
+            self.assertEqual(process.turn(colour())["answer"], "STAY")
+            self.assertEqual(process.turn(colour(2, places=[[2, 1], [5, 6]]))["answer"], "LEFT")
 
-    def test_a_new_bot_for_each_game_and_chance_that_repeats(self):
+    def test_each_game_has_a_new_bot_and_repeats_with_its_seed(self):
         path = self.bot(
             """
 self.n = getattr(self, "n", 0) + 1
@@ -78,15 +78,15 @@ return list(Move)[(np.random.randint(5) + random.randrange(5)) % 5] if self.n <=
             "import random",
         )
 
-        with BotProcess("colour-battle", path) as talk:
+        with BotProcess("colour-battle", path) as process:
             games = []
             for seed in (1, 2, 1):
-                talk.start(seed)
-                games.append([talk.turn(colour(n))["answer"] for n in range(1, 21)])
+                process.start(seed)
+                games.append([process.turn(colour(n))["answer"] for n in range(1, 21)])
         self.assertEqual(games[0], games[2])
         self.assertNotEqual(games[0], games[1])
 
-    def test_answers_that_are_no_move(self):
+    def test_values_that_are_not_a_move_are_garbled(self):
         for value in (
             "None",
             "'UP'",
@@ -104,12 +104,12 @@ return list(Move)[(np.random.randint(5) + random.randrange(5)) % 5] if self.n <=
                 self.assertEqual(reply["fault"], "garbled")
                 self.assertIn("expected a Move", reply["says"])
 
-    def test_a_hostile_name(self):
+    def test_hostile_name_is_cleaned(self):
         text = "class B:\n    def determine_next_move(self, g, e, i): pass\n    def get_name(self): return '\\x1b[31m' + 'x' * 10000\n    def get_contributor(self): 1 / 0\n"
-        with BotProcess("colour-battle", self.write("bot.py", text)) as talk:
-            self.assertEqual(len(talk.ready["name"]), 200)
-            self.assertNotIn("\x1b", talk.ready["name"])
-            self.assertNotIn("contributor", talk.ready)
+        with BotProcess("colour-battle", self.write("bot.py", text)) as process:
+            self.assertEqual(len(process.ready["name"]), 200)
+            self.assertNotIn("\x1b", process.ready["name"])
+            self.assertNotIn("contributor", process.ready)
 
 
 LIARS = """
@@ -136,11 +136,11 @@ class Answers(BotFolderTestCase):
         path = os.path.join(self.folder, "Bot.py")
         with open(path, "w") as file:
             file.write(f"{more}\nclass Bot:\n    def get_move(self, board, player, T, N):\n        return {value}\n")
-        with BotProcess("connect-five", path) as talk:
-            talk.start()
-            return talk.turn(connect())
+        with BotProcess("connect-five", path) as process:
+            process.start()
+            return process.turn(connect())
 
-    def test_whole_numbers_of_every_kind(self):
+    def test_integers_of_every_kind_are_accepted(self):
         for value, text in (
             ("3", "3"),
             ("True", "1"),
@@ -153,12 +153,12 @@ class Answers(BotFolderTestCase):
             self.assertEqual(self.answer(value, more).get("answer"), text, value)
 
     @needs_numpy
-    def test_whole_numbers_of_numpy(self):
+    def test_numpy_integers_are_accepted(self):
         for value in ("np.int64(3)", "np.uint8(3)", "np.argmax([0, 0, 0, 1])", "np.array(3)", "np.intc(3)"):
             self.assertEqual(self.answer(value, "import numpy as np").get("answer"), "3", value)
         self.assertEqual(self.answer("np.bool_(True)", "import numpy as np").get("answer"), "1")
 
-    def test_what_is_no_whole_number(self):
+    def test_values_that_are_not_integers_are_garbled(self):
         for value in (
             "None",
             "3.0",
@@ -179,7 +179,7 @@ class Answers(BotFolderTestCase):
             self.assertEqual(reply.get("fault"), "garbled", value)
             self.assertIn("expected a whole number", reply["says"])
 
-    def test_words_of_solitude(self):
+    def test_solitude_accepts_only_the_three_moves(self):
         more = "class S(str):\n    def __eq__(self, o): return True\n    def __hash__(self): return hash('LEFT')\n    def __str__(self): return 'LEFT'\n"
         wanted = {
             "S('LEFT')": "LEFT",
@@ -195,15 +195,15 @@ class Answers(BotFolderTestCase):
         }
         for value, result in wanted.items():
             self.write("Submission.py", f"{more}def get_action(s, h):\n    return {value}\n")
-            with BotProcess("solitude-scramble", self.folder) as talk:
-                talk.start()
-                reply = talk.turn(solitude())
+            with BotProcess("solitude-scramble", self.folder) as process:
+                process.start()
+                reply = process.turn(solitude())
                 self.assertEqual(reply.get("answer", reply.get("fault")), result, value)
 
 
 @needs_numpy
 class HideAndSeek(BotFolderTestCase):
-    def test_no_imports_needed(self):
+    def test_seeker_plays_without_imports(self):
         path = self.write(
             "bot.py",
             """
@@ -218,12 +218,12 @@ class HideAndSeek(BotFolderTestCase):
                         self.pos = next_pos
         """,
         )
-        with BotProcess("hide-and-seek", path) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(hide())["answer"], "4,4")
-            self.assertEqual(talk.turn(hide(2, pos=(4, 4)))["answer"], "5,4")
+        with BotProcess("hide-and-seek", path) as process:
+            process.start()
+            self.assertEqual(process.turn(hide())["answer"], "4,4")
+            self.assertEqual(process.turn(hide(2, pos=(4, 4)))["answer"], "5,4")
 
-    def test_every_import_and_both_maps(self):
+    def test_all_imports_and_both_map_forms_work(self):
         path = self.write(
             "players.py",
             """
@@ -247,12 +247,12 @@ class HideAndSeek(BotFolderTestCase):
         """,
         )
         for target in (path, self.folder):
-            with BotProcess("hide-and-seek", target, seat=1) as talk:
-                talk.start()
-                reply = talk.turn(hide(2, visible=True, enemy=(9, 9), role="hider", walls={(2, 7)}))
+            with BotProcess("hide-and-seek", target, seat=1) as process:
+                process.start()
+                reply = process.turn(hide(2, visible=True, enemy=(9, 9), role="hider", walls={(2, 7)}))
                 self.assertEqual(reply.get("answer"), "3,3", reply)
 
-    def test_a_refused_move_is_taken_back_in_the_bots_own_form(self):
+    def test_rejected_move_resets_the_position_in_the_bots_type(self):
         path = self.write(
             "bot.py",
             """
@@ -278,36 +278,36 @@ class HideAndSeek(BotFolderTestCase):
                         self.pos = (np.int64(3), 10 ** 30)
         """,
         )
-        with BotProcess("hide-and-seek", path) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(hide(1))["answer"], "8,4")
-            self.assertEqual(talk.turn(hide(2))["answer"], "3,5")
-            self.assertEqual(talk.turn(hide(3, pos=(3, 5)))["answer"], "3,6")
-            self.assertEqual(talk.turn(hide(4, pos=(3, 6)))["answer"], "3,7")
-            self.assertEqual(talk.turn(hide(5, pos=(3, 7)))["fault"], "garbled")
-            self.assertEqual(talk.turn(hide(6, pos=(3, 7)))["answer"], f"3,{2**31 - 1}")
+        with BotProcess("hide-and-seek", path) as process:
+            process.start()
+            self.assertEqual(process.turn(hide(1))["answer"], "8,4")
+            self.assertEqual(process.turn(hide(2))["answer"], "3,5")
+            self.assertEqual(process.turn(hide(3, pos=(3, 5)))["answer"], "3,6")
+            self.assertEqual(process.turn(hide(4, pos=(3, 6)))["answer"], "3,7")
+            self.assertEqual(process.turn(hide(5, pos=(3, 7)))["fault"], "garbled")
+            self.assertEqual(process.turn(hide(6, pos=(3, 7)))["answer"], f"3,{2**31 - 1}")
 
-    def test_a_crash_leaves_it_where_it_was(self):
+    def test_crash_restores_the_position(self):
         path = self.write(
             "bot.py",
             "class Hider():\n    def __init__(self, m, s, e):\n        self.pos = s\n    def move(self):\n        self.pos = (0, 0)\n        1 / 0\n",
         )
-        with BotProcess("hide-and-seek", path, seat=1) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(hide(2, role="hider"))["fault"], "crash")
+        with BotProcess("hide-and-seek", path, seat=1) as process:
+            process.start()
+            self.assertEqual(process.turn(hide(2, role="hider"))["fault"], "crash")
 
 
 @needs_numpy
-@unittest.skipUnless(os.path.isdir(VECTORS), "the games' vectors are not here")
+@unittest.skipUnless(os.path.isdir(VECTORS), "the games' vectors are missing")
 class Library(unittest.TestCase):
-    def test_maps_are_those_of_the_original(self):
+    def test_maps_equal_those_of_the_original(self):
         from agon_bot.library.map import Map
 
         with open(os.path.join(VECTORS, "maps.json")) as file:
             for entry in json.load(file)[:5]:
                 self.assertEqual(["".join(map(str, column)) for column in Map(entry["seed"]).tolist()], entry["map"])
 
-    def test_vision_is_that_of_the_original(self):
+    def test_vision_equals_that_of_the_original(self):
         from agon_bot.library.game_utils import see_each_other
         from agon_bot.library.map import Map
 

@@ -1,4 +1,4 @@
-"""Untidy submissions run as they are: imports of every spelling, names of every kind, several classes in a file."""
+"""Submissions run unchanged: imports of every spelling, names of every kind, several classes in a file."""
 
 import os
 import unittest
@@ -11,7 +11,7 @@ BOT = """
         def get_name(self):
             return "Painter"
         def get_contributor(self):
-            return "somebody"
+            return "author"
         def determine_next_move(self, grid, enemies, game_info):
             return Move.LEFT
 """
@@ -44,20 +44,20 @@ NAMES = [
 @needs_numpy
 class ColourBattleImports(BotFolderTestCase):
     def plays(self, target, answer="LEFT"):
-        with BotProcess("colour-battle", target) as talk:
-            self.assertNotIn("error", talk.ready)
-            talk.start()
-            reply = talk.turn(colour())
+        with BotProcess("colour-battle", target) as process:
+            self.assertNotIn("error", process.ready)
+            process.start()
+            reply = process.turn(colour())
             self.assertEqual(reply.get("answer"), answer, reply)
-            return talk.ready
+            return process.ready
 
-    def test_every_spelling_of_bot_control(self):
+    def test_bot_control_is_found_under_every_spelling(self):
         for line in SPELLINGS:
             with self.subTest(line):
                 ready = self.plays(self.write("jorik/atilla.py", BOT.format(line=line)))
-                self.assertEqual((ready["name"], ready["contributor"]), ("Painter", "somebody"))
+                self.assertEqual((ready["name"], ready["contributor"]), ("Painter", "author"))
 
-    def test_every_spelling_is_the_same_move(self):
+    def test_all_spellings_give_the_same_move_objects(self):
         path = self.write(
             "tim/bot.py",
             """
@@ -75,16 +75,16 @@ class ColourBattleImports(BotFolderTestCase):
         self.write("tim/helper.py", "from ..bot_control import Move\nMOVE = Move.DOWN\n")
         self.plays(path, "DOWN")
 
-    def test_names_that_are_no_python_names(self):
+    def test_file_and_folder_names_need_not_be_identifiers(self):
         for name in NAMES:
             with self.subTest(name):
                 self.plays(self.write(name, BOT.format(line="from ..bot_control import Move")))
 
-    def test_a_copy_of_bot_control_beside_the_bot(self):
+    def test_copy_of_bot_control_beside_the_bot_is_accepted(self):
         self.write("own/bot_control.py", "from enum import Enum\nclass Move(Enum):\n    LEFT = 'l'\n    RIGHT = 'r'\n")
         self.plays(self.write("own/bot.py", BOT.format(line="from .bot_control import Move")))
 
-    def test_several_classes(self):
+    def test_wanted_class_is_chosen_among_several(self):
         text = """
             from ..bot_control import Move
             class Abra:
@@ -102,10 +102,10 @@ class ColourBattleImports(BotFolderTestCase):
         error = self.error("colour-battle", path)
         self.assertIn("Abra (line 3), Kadabra (line 6), SearchMin (line 8)", error["what"])
         self.assertIn("search.py:Abra", error["hint"])
-        self.assertIn("no class Nobody", self.error("colour-battle", path + ":Nobody")["what"])
+        self.assertIn("no class Missing", self.error("colour-battle", path + ":Missing")["what"])
         self.plays(self.write("rayman/search_min.py", text), "UP")
 
-    def test_a_base_class_in_another_file_is_no_candidate(self):
+    def test_base_class_in_another_file_is_not_a_candidate(self):
         self.write("furbot/base.py", BOT.format(line="from ..bot_control import Move"))
         self.plays(
             self.write(
@@ -118,7 +118,7 @@ class ColourBattleImports(BotFolderTestCase):
             )
         )
 
-    def test_helpers_beside_the_bot_both_ways(self):
+    def test_helpers_are_found_by_absolute_and_relative_imports(self):
         self.write("h/values.py", "N = 3\n")
         self.write("h/deep/__init__.py", "from .more import M\n")
         self.write("h/deep/more.py", "M = 3\n")
@@ -139,12 +139,12 @@ class ColourBattleImports(BotFolderTestCase):
             )
         )
 
-    def test_a_folder_with_one_bot(self):
+    def test_folder_with_one_bot_plays(self):
         self.write("jerrel/tools.py", "def f(): pass\n")
         self.write("jerrel/swift.py", BOT.format(line="from ..bot_control import Move"))
         self.plays(os.path.join(self.folder, "jerrel"))
 
-    def test_a_neighbour_cannot_be_imported(self):
+    def test_neighbouring_bot_cannot_be_imported(self):
         self.write("victim.py", "SECRET = 1\n")
         path = self.write(
             "spy/bot.py",
@@ -154,7 +154,7 @@ class ColourBattleImports(BotFolderTestCase):
 
 
 class OtherGames(BotFolderTestCase):
-    def test_solitude_with_supporting_files(self):
+    def test_solitude_bot_imports_its_helpers(self):
         self.write("team-7 final/model.py", "TABLE = {'NORTH': 'RIGHT'}\n")
         self.write(
             "team-7 final/Submission.py",
@@ -166,12 +166,12 @@ class OtherGames(BotFolderTestCase):
                 return TABLE[state["my_position"]]
         """,
         )
-        with BotProcess("solitude-scramble", os.path.join(self.folder, "team-7 final")) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(solitude())["answer"], "RIGHT")
-            self.assertIn("loading", talk.said())
+        with BotProcess("solitude-scramble", os.path.join(self.folder, "team-7 final")) as process:
+            process.start()
+            self.assertEqual(process.turn(solitude())["answer"], "RIGHT")
+            self.assertIn("loading", process.said())
 
-    def test_connect_five_folder_with_data_and_logs(self):
+    def test_connect_five_bot_finds_data_and_logs(self):
         self.write("BotFolder/data/weights.txt", "5")
         self.write("BotFolder/logs/log_1.json", "[]")
         self.write("BotFolder/helper.py", "class Node:\n    pass\n")
@@ -196,19 +196,19 @@ class OtherGames(BotFolderTestCase):
                     open("data/weights.txt", "w").write(str(self.column + self.games))
         """,
         )
-        with BotProcess("connect-five", os.path.join(self.folder, "BotFolder")) as talk:
-            self.assertEqual(talk.ready["name"], "Deep")
-            talk.start()
-            self.assertEqual(talk.turn(connect())["answer"], "5")
-            talk.ask(type="end")
-            talk.start()
-            self.assertEqual(talk.turn(connect(games=1))["answer"], "6", "the object lives for the whole match")
-            talk.process.stdin.write(b'{"type":"bye"}\n')
-            self.assertEqual(talk.close(), 0)
+        with BotProcess("connect-five", os.path.join(self.folder, "BotFolder")) as process:
+            self.assertEqual(process.ready["name"], "Deep")
+            process.start()
+            self.assertEqual(process.turn(connect())["answer"], "5")
+            process.ask(type="end")
+            process.start()
+            self.assertEqual(process.turn(connect(games=1))["answer"], "6", "one object plays the whole match")
+            process.process.stdin.write(b'{"type":"bye"}\n')
+            self.assertEqual(process.close(), 0)
         with open(os.path.join(self.folder, "BotFolder/data/weights.txt")) as file:
             self.assertEqual(file.read(), "6", "train() ran")
 
-    def test_json_files_are_imported(self):
+    def test_json_files_can_be_imported(self):
         self.write("team/history.json", '{"matches": {"match_1": 1, "match_2": 2}, "not a name": 3, "__file__": 4}')
         self.write("team/deep/moves.json", '["LEFT", "RIGHT"]')
         self.write(
@@ -224,15 +224,15 @@ class OtherGames(BotFolderTestCase):
                 return moves[len(matches) - 1]
         """,
         )
-        with BotProcess("solitude-scramble", os.path.join(self.folder, "team")) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(solitude())["answer"], "RIGHT")
+        with BotProcess("solitude-scramble", os.path.join(self.folder, "team")) as process:
+            process.start()
+            self.assertEqual(process.turn(solitude())["answer"], "RIGHT")
 
-    def test_connect_five_one_folder_deeper(self):
+    def test_connect_five_bot_in_a_subfolder_is_found(self):
         self.write("Ana.zip/Ana/Bot.py", "class Bot:\n    def get_move(self, board, player, T, N):\n        return 2\n")
-        with BotProcess("connect-five", os.path.join(self.folder, "Ana.zip")) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(connect())["answer"], "2")
+        with BotProcess("connect-five", os.path.join(self.folder, "Ana.zip")) as process:
+            process.start()
+            self.assertEqual(process.turn(connect())["answer"], "2")
 
 
 if __name__ == "__main__":

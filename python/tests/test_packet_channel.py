@@ -1,4 +1,4 @@
-"""Packets: parts, the buffer, and turns in short form, which must say the same as those in JSON."""
+"""The packet channel: parts, the buffer, and turns in the short form, which must equal those in JSON."""
 
 import json
 import os
@@ -22,22 +22,22 @@ class Buffer(unittest.TestCase):
         self.packets = PacketChannel(asked.fileno(), answers.fileno())
 
     def parts(self, data, size=64 << 10):
-        """Sends a message in parts, and receives it part by part, as the socket has not room for all."""
+        """Sends a message in parts and receives it part by part, because the socket has not room for all."""
         self.host.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, len(data) * 2 + (1 << 16))
         self.host.send(struct.pack("<B3xI", 2, len(data)))
         for start in range(0, len(data), size):
             self.host.send(data[start : start + size])
 
-    def test_a_packet(self):
+    def test_packet_is_received(self):
         self.host.send(b'{"a": 1}')
         self.assertEqual(self.packets.receive(), 8)
         self.assertEqual(bytes(self.packets.view[:8]), b'{"a": 1}')
 
-    def test_the_end(self):
+    def test_closed_socket_gives_length_zero(self):
         self.host.close()
         self.assertEqual(self.packets.receive(), 0)
 
-    def test_parts_of_any_size(self):
+    def test_message_in_parts_of_any_size_is_received(self):
         buffer = self.packets.buffer
         for length, size in ((1, 1), (7, 3), (100_000, 64 << 10), (INITIAL_BUFFER_BYTES // 2, 40_000)):
             with self.subTest(length=length, size=size):
@@ -47,7 +47,7 @@ class Buffer(unittest.TestCase):
                 self.assertEqual(bytes(self.packets.view[:length]), data)
         self.assertIs(self.packets.buffer, buffer, "the buffer stays the same object")
 
-    def test_a_growing_buffer(self):
+    def test_buffer_grows_for_a_longer_message(self):
         import threading
 
         data = os.urandom(INITIAL_BUFFER_BYTES + 4321)
@@ -63,18 +63,18 @@ class Buffer(unittest.TestCase):
         self.assertEqual(self.packets.receive(), 5)
         self.assertIs(self.packets.buffer, grown)
 
-    def test_a_host_that_goes_between_parts(self):
+    def test_host_that_closes_between_parts_gives_length_zero(self):
         self.host.send(struct.pack("<B3xI", 2, 10))
         self.host.send(b"half")
         self.host.close()
         self.assertEqual(self.packets.receive(), 0)
 
-    def test_a_length_beyond_all_bounds(self):
+    def test_length_above_the_maximum_gives_length_zero(self):
         self.host.send(struct.pack("<B3xI", 2, MAX_MESSAGE_BYTES + 1))
         self.assertEqual(self.packets.receive(), 0)
         self.assertEqual(len(self.packets.buffer), INITIAL_BUFFER_BYTES)
 
-    def test_turns_by_a_pipe_and_anything_else_by_the_socket(self):
+    def test_turns_come_through_the_pipe_and_other_messages_through_the_socket(self):
         theirs, turns = os.pipe2(os.O_DIRECT)
         self.addCleanup(os.close, theirs)
         packets = PacketChannel(self.packets.requests, self.packets.answers, turn_pipe=theirs)
@@ -90,7 +90,7 @@ class Buffer(unittest.TestCase):
         os.close(turns)
         self.assertEqual(packets.receive_after_turn(), 0)
 
-    def test_answers(self):
+    def test_answers_are_sent_as_packets(self):
         self.packets.answer(0x01020304, "LEFT")
         self.assertEqual(self.hears.recv(99), b"=\x04\x03\x02\x01LEFT")
         self.packets.answer(2**32 - 1, "ä")
@@ -100,10 +100,10 @@ class Buffer(unittest.TestCase):
 
 
 class Forms(ZygoteTestCase):
-    """The same turns in both forms, to the same bot."""
+    """Sends the same turns in both forms to the same bot."""
 
     def both(self, text, game, observations, pack, **hello):
-        """What a bot printed when it was asked in short form and in JSON, and its answers."""
+        """The output and the answers of a bot for turns in the short form and in JSON."""
         path = self.write("Bot.py", text)
         outcomes = []
         for short in (True, False):
@@ -121,7 +121,7 @@ class Forms(ZygoteTestCase):
         self.assertEqual(outcomes[0], outcomes[1])
         return outcomes[0]
 
-    def test_connect_five(self):
+    def test_connect_five_packets_equal_json(self):
         text = """
             class Bot:
                 def get_move(self, board, player, T, N):
@@ -139,10 +139,10 @@ class Forms(ZygoteTestCase):
         self.assertEqual([reply["answer"] for reply in replies], ["0", "70000", "2", "3"])
         self.assertEqual(said.count("'list', 'list', 'int', 'int', 'int', 'int'"), 3, said)
         self.assertIn("0.25", said)
-        self.assertNotIn("9", said.replace("70000", ""), "each turn has a board of its own")
+        self.assertNotIn("9", said.replace("70000", ""), "each turn has a new board")
 
     @needs_numpy
-    def test_colour_battle(self):
+    def test_colour_battle_packets_equal_json(self):
         text = """
             from bot_control import Move
             class Bot:
@@ -167,7 +167,7 @@ class Forms(ZygoteTestCase):
         self.assertIn(str(grid), said)
 
     @needs_numpy
-    def test_one_living_grid_and_fresh_enemies(self):
+    def test_grid_is_updated_in_place_and_enemies_are_new(self):
         text = """
             from bot_control import Move
             class Bot:
@@ -186,7 +186,7 @@ class Forms(ZygoteTestCase):
         self.assertEqual(said, "True True False [1, 1] [5, 6] 7\n")
 
     @needs_numpy
-    def test_a_canvas_larger_than_the_first_buffer(self):
+    def test_canvas_larger_than_the_first_buffer_is_received(self):
         text = """
             from bot_control import Move
             class Bot:
@@ -200,7 +200,7 @@ class Forms(ZygoteTestCase):
         self.assertEqual((said, replies), ("320000 (400, 400) True\n" * 2, [{"answer": "UP"}] * 2))
 
     @needs_numpy
-    def test_a_long_message_of_odd_length(self):
+    def test_long_message_of_odd_length_is_received(self):
         path = self.write(
             "Bot.py",
             "from bot_control import Move\nclass Bot:\n    def determine_next_move(self, *a):\n        return Move.UP\n",
@@ -212,7 +212,7 @@ class Forms(ZygoteTestCase):
             self.assertEqual(child.turn(pack_colour(colour())), {"answer": "UP"})
 
     @needs_numpy
-    def test_hide_and_seek(self):
+    def test_hide_and_seek_packets_equal_json(self):
         text = """
             class Seeker(Player):
                 def move(self):
@@ -225,7 +225,7 @@ class Forms(ZygoteTestCase):
         observations = [
             hide(step=1, walls=walls),
             hide(step=2, pos=(4, 4), enemy=(9, 9), visible=True, walls=walls),
-            # Its last move was refused.
+            # Its last move was rejected.
             hide(step=70_000, pos=(4, 4), enemy=(9, 8), walls=walls),
         ]
         said, replies = self.both(text, "hide-and-seek", observations, pack_hide, role="seeker", seat=0)
@@ -234,7 +234,7 @@ class Forms(ZygoteTestCase):
         self.assertIn("'enemy_pos': ('ndarray', 'array([9, 9])')", said)
 
     @needs_numpy
-    def test_the_map_is_told_once_a_game(self):
+    def test_map_is_sent_once_a_game(self):
         text = """
             class Hider(Player):
                 def move(self):
@@ -250,7 +250,7 @@ class Forms(ZygoteTestCase):
             child.ask(type="end")
         self.assertEqual(child.said(), "1 1\n" * 2 + "2 0\n" * 2)
 
-    def test_what_goes_wrong_in_a_short_turn(self):
+    def test_errors_in_a_packed_turn_are_reported(self):
         text = """
             import sys
             class Bot:

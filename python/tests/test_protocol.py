@@ -1,4 +1,4 @@
-"""The dialogues recorded in docs/protocol.md, fed to bots of the Python APIs: what the engine really writes is what the shims read."""
+"""The dialogues recorded in docs/protocol.md, sent to bots of the Python APIs: the shims read what the engine writes."""
 
 import json
 import os
@@ -33,9 +33,9 @@ BOTS = {
 
 
 @needs_numpy
-@unittest.skipUnless(os.path.isfile(DOCUMENT), "no docs/protocol.md here")
+@unittest.skipUnless(os.path.isfile(DOCUMENT), "docs/protocol.md is missing")
 class RecordedDialogues(BotFolderTestCase):
-    def test_all_four(self):
+    def test_recorded_dialogues_of_all_python_games_play(self):
         with open(DOCUMENT, encoding="utf-8") as file:
             text = file.read()
         for game, (name, bot, answer) in BOTS.items():
@@ -43,19 +43,19 @@ class RecordedDialogues(BotFolderTestCase):
                 path = self.write(f"{game}/{name}", bot)
                 dialogue = re.search(rf"<!-- dialogue {game} -->(.*?)<!-- end -->", text, re.DOTALL).group(1)
                 lines = [line[2:] for line in dialogue.splitlines() if line.startswith("> ")]
-                with BotProcess(game, path, hello=False) as talk:
+                with BotProcess(game, path, hello=False) as process:
                     for line in lines:
                         message = json.loads(line)
-                        talk.process.stdin.write(line.encode() + b"\n")
-                        talk.process.stdin.flush()
+                        process.process.stdin.write(line.encode() + b"\n")
+                        process.process.stdin.flush()
                         if message["type"] == "bye":
                             break
-                        reply = talk.receive()
+                        reply = process.receive()
                         self.assertEqual(reply["id"], message["id"])
                         self.assertNotIn("error", reply)
                         if message["type"] == "turn":
                             self.assertEqual(reply.get("answer"), answer, reply)
-                    self.assertEqual(talk.close(), 0)
+                    self.assertEqual(process.close(), 0)
 
 
 if __name__ == "__main__":

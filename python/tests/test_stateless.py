@@ -1,4 +1,4 @@
-"""Solitude Scramble: nothing a call leaves behind is there in the next one; the arguments are those of the document."""
+"""Stateless bots: a call leaves nothing for the next one, and the arguments are those of the document."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import unittest
 
 from bot_process import SIDES, BotFolderTestCase, BotProcess, solitude
 
-# Each bot says LEFT in its first call of a process and RIGHT if it finds a trace of an earlier call.
+# Each bot answers LEFT in its first call and RIGHT if it finds a trace of an earlier call.
 LEAKS = {
     "a global": """
         seen = []
@@ -97,14 +97,14 @@ class Stateless(BotFolderTestCase):
         for what, text in LEAKS.items():
             with self.subTest(what):
                 path = self.write(f"{what}/Submission.py", text)
-                with BotProcess("solitude-scramble", os.path.dirname(path)) as talk:
-                    if "error" in talk.ready:
-                        self.assertEqual(talk.ready["error"]["what"], "makes shared memory while it is loaded")
+                with BotProcess("solitude-scramble", os.path.dirname(path)) as process:
+                    if "error" in process.ready:
+                        self.assertEqual(process.ready["error"]["what"], "makes shared memory while it is loaded")
                         continue
-                    talk.start()
-                    self.assertEqual([talk.turn(solitude(turn)).get("answer") for turn in (1, 2, 3)], ["LEFT"] * 3)
+                    process.start()
+                    self.assertEqual([process.turn(solitude(turn)).get("answer") for turn in (1, 2, 3)], ["LEFT"] * 3)
 
-    def test_children_do_not_survive(self):
+    def test_children_of_a_call_are_killed(self):
         path = self.write(
             "Submission.py",
             """
@@ -119,14 +119,14 @@ class Stateless(BotFolderTestCase):
                 return "LEFT"
         """,
         )
-        with BotProcess("solitude-scramble", os.path.dirname(path)) as talk:
-            talk.start()
+        with BotProcess("solitude-scramble", os.path.dirname(path)) as process:
+            process.start()
             for turn in (1, 2):
-                self.assertEqual(talk.turn(solitude(turn))["answer"], "LEFT")
-            with open(f"/proc/{talk.process.pid}/task/{talk.process.pid}/children") as file:
+                self.assertEqual(process.turn(solitude(turn))["answer"], "LEFT")
+            with open(f"/proc/{process.process.pid}/task/{process.process.pid}/children") as file:
                 self.assertEqual(file.read().split(), [])
 
-    def test_a_thread_started_at_import_is_refused(self):
+    def test_thread_started_at_import_is_a_load_error(self):
         self.write(
             "Submission.py",
             "import threading, time\nthreading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
@@ -134,7 +134,7 @@ class Stateless(BotFolderTestCase):
         )
         self.assertIn("thread", self.error("solitude-scramble", self.folder)["what"])
 
-    def test_a_call_cannot_speak_on_the_protocol(self):
+    def test_call_cannot_write_to_the_protocol(self):
         self.write(
             "Submission.py",
             """
@@ -148,22 +148,22 @@ class Stateless(BotFolderTestCase):
                 return "LEFT"
         """,
         )
-        with BotProcess("solitude-scramble", self.folder) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(solitude())["fault"], "crash", "it can only spoil its own answer")
-            self.assertEqual(talk.turn(solitude(2))["id"], 4)
-            talk.close()
-            self.assertEqual(talk.rest, b"")
+        with BotProcess("solitude-scramble", self.folder) as process:
+            process.start()
+            self.assertEqual(process.turn(solitude())["fault"], "crash", "it spoils only its own answer")
+            self.assertEqual(process.turn(solitude(2))["id"], 4)
+            process.close()
+            self.assertEqual(process.rest, b"")
 
-    def test_the_arguments_are_those_of_the_document(self):
+    def test_arguments_equal_those_of_the_document(self):
         self.write(
             "Submission.py",
             "import json\ndef get_action(state, match_history):\n    print(json.dumps([state, match_history]))\n    return 'LEFT'\n",
         )
-        with BotProcess("solitude-scramble", self.folder, seat=2, names=["ann", "bob", "cy", "dee"]) as talk:
-            talk.start()
-            talk.turn(solitude(turn=2, seat=2))
-            state, history = json.loads(talk.said())
+        with BotProcess("solitude-scramble", self.folder, seat=2, names=["ann", "bob", "cy", "dee"]) as process:
+            process.start()
+            process.turn(solitude(turn=2, seat=2))
+            state, history = json.loads(process.said())
         scores = {"CENTER": 1, "NW": 3, "NE": 2, "SW": 4, "SE": 5}
         self.assertEqual(
             state,
@@ -190,14 +190,14 @@ class Stateless(BotFolderTestCase):
             ],
         )
 
-    def test_equal_names_stay_apart(self):
+    def test_equal_names_give_three_opponents(self):
         self.write(
             "Submission.py",
             "def get_action(state, match_history):\n    assert len(state['opponent_positions']) == 3\n    return 'LEFT'\n",
         )
-        with BotProcess("solitude-scramble", self.folder, names=["x", "x", "x", "x"]) as talk:
-            talk.start()
-            self.assertEqual(talk.turn(solitude())["answer"], "LEFT")
+        with BotProcess("solitude-scramble", self.folder, names=["x", "x", "x", "x"]) as process:
+            process.start()
+            self.assertEqual(process.turn(solitude())["answer"], "LEFT")
 
 
 if __name__ == "__main__":

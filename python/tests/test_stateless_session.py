@@ -1,5 +1,4 @@
-"""Solitude's bots as forks of the warm parent: to the bot the same as by the cold path (`python -m agon_bot
-solitude-scramble DIR`)."""
+"""Stateless bots as children of the zygote behave as with lines (`python -m agon_bot solitude-scramble DIR`)."""
 
 import os
 import random
@@ -80,20 +79,20 @@ def some_game(seed, turns=6, seat=0):
 class StatelessSession(ZygoteTestCase):
     plain = True
 
-    def seat(self, text, target=None, names=NAMES, environment=None, **order):
-        """A bot that is loaded, with its hello."""
+    def seat(self, text, target=None, names=NAMES, environment=None, **request):
+        """A loaded bot, after its hello."""
         if text is not None:
             self.write("bot/Submission.py", text)
         target = target or os.path.join(self.folder, "bot")
-        child = self.bot(target, GAME, environment=environment, **order)
+        child = self.bot(target, GAME, environment=environment, **request)
         self.ready = child.hello(names=names)
         return child
 
-    def cold(self, target=None, names=NAMES, **environment):
+    def with_lines(self, target=None, names=NAMES, **environment):
         target = target or os.path.join(self.folder, "bot")
-        talk = BotProcess(GAME, target, names=names, environment=environment)
-        self.addCleanup(talk.__exit__)
-        return talk
+        process = BotProcess(GAME, target, names=names, environment=environment)
+        self.addCleanup(process.__exit__)
+        return process
 
     def replies(self, text, count=3, **more):
         child = self.seat(text, **more)
@@ -111,19 +110,19 @@ class ForkPerCall(StatelessSession):
                     self.assertEqual(self.ready["error"]["what"], "makes shared memory while it is loaded")
                     continue
                 replies = self.replies(text)
-                if what == "a thread":  # none can be started, except by root
+                if what == "a thread":  # only root can start one
                     self.assertTrue(all(reply.get("answer", "LEFT") == "LEFT" for reply in replies), replies)
                 else:
                     self.assertEqual(replies, [{"answer": "LEFT"}] * 3)
 
-    # Known: a fork shares its open files, and what can be set on them, with the process it comes from.
+    # Known limitation: a fork shares its open files and their flags with its parent.
     @unittest.expectedFailure
-    def test_nothing_survives_in_open_files(self):
+    def test_flags_on_open_files_do_not_survive_a_call(self):
         for what, text in INHERITED.items():
             with self.subTest(what):
                 self.assertEqual(self.replies(text), [{"answer": "LEFT"}] * 3)
 
-    def test_each_call_is_another_process(self):
+    def test_each_call_runs_in_a_new_process(self):
         text = "import os\ndef get_action(s, h):\n    print(os.getpid(), os.getppid())\n    return 'LEFT'\n"
         child = self.seat(text)
         child.start()
@@ -134,7 +133,7 @@ class ForkPerCall(StatelessSession):
         self.assertEqual(len({pid for pid, _ in lines}), 3)
 
     @needs_library
-    def test_a_call_starts_nothing(self):
+    def test_call_cannot_start_threads_or_processes(self):
         text = """
             import os, _thread
             def get_action(state, match_history):
@@ -152,7 +151,7 @@ class ForkPerCall(StatelessSession):
         self.assertEqual(child.turn(pack_solitude(solitude())), {"answer": "LEFT"})
         self.assertEqual(child.said(), "2\n")
 
-    def test_a_call_does_not_hear_the_next_question(self):
+    def test_call_cannot_read_the_next_request(self):
         text = """
             import os
             def get_action(state, match_history):
@@ -164,7 +163,7 @@ class ForkPerCall(StatelessSession):
         child.turn(pack_solitude(solitude()))
         self.assertEqual(child.said().count(","), 0, "only where it answers: " + child.said())
 
-    def test_what_a_bot_returns(self):
+    def test_returned_values_give_the_same_result_as_with_lines(self):
         text = """
             class Text(str):
                 def __eq__(self, other): return True
@@ -179,12 +178,12 @@ class ForkPerCall(StatelessSession):
                 return ANSWERS[len(match_history)]
         """
         warm = self.replies(text, 13)
-        talk = self.cold()
-        talk.start()
-        cold = [talk.turn(solitude(turn)) for turn in range(1, 14)]
-        for reply in cold:
+        process = self.with_lines()
+        process.start()
+        with_lines = [process.turn(solitude(turn)) for turn in range(1, 14)]
+        for reply in with_lines:
             del reply["id"]
-        self.assertEqual(warm, cold)
+        self.assertEqual(warm, with_lines)
         faults = [reply.get("fault") for reply in warm]
         g, i = "garbled", "illegal"
         self.assertEqual(faults, [None, i, g, i, i, i, g, g, g, g, i, i, None])
@@ -211,22 +210,22 @@ class ForkPerCall(StatelessSession):
             return deep(0)
     """
 
-    def test_exceptions_in_words(self):
+    def test_crash_texts_equal_those_with_lines(self):
         self.write("bot/helper.py", "def fail(text):\n    raise ValueError(text)\n")
         warm = self.replies(self.CRASHES, 6)
         self.assertIn('File "Submission.py", line 10, in get_action', warm[0]["says"])
         self.assertTrue(warm[0]["says"].endswith("IndexError: list index out of range"), warm[0])
         self.assertIn('File "helper.py", line 2, in fail', warm[1]["says"])
         self.assertEqual({reply["fault"] for reply in warm}, {"crash"})
-        talk = self.cold()
-        talk.start()
+        process = self.with_lines()
+        process.start()
         for turn, reply in enumerate(warm[:5], 1):
-            cold = talk.turn(solitude(turn))
-            self.assertEqual((reply["fault"], reply["says"]), (cold["fault"], cold["says"]))
+            with_lines = process.turn(solitude(turn))
+            self.assertEqual((reply["fault"], reply["says"]), (with_lines["fault"], with_lines["says"]))
         self.assertIn("RecursionError", warm[5]["says"])
 
-    # Known: `fault` takes the target for the folder the submission begins at.
-    def test_exceptions_of_a_bot_named_by_its_file(self):
+    # Known limitation: `fault` uses the target as the root folder of the submission.
+    def test_crash_texts_of_a_target_file_equal_those_with_lines(self):
         self.write("bot/helper.py", "def fail(text):\n    raise ValueError(text)\n")
         self.write("bot/Submission.py", self.CRASHES)
         os.symlink(os.path.join(self.folder, "bot"), os.path.join(self.folder, "link"))
@@ -238,17 +237,17 @@ class ForkPerCall(StatelessSession):
         ):
             with self.subTest(target=target, more=more):
                 target = os.path.join(self.folder, target)
-                talk = self.cold(target, **more)
-                talk.start()
+                process = self.with_lines(target, **more)
+                process.start()
                 child = self.seat(None, target, environment=more)
                 self.assertEqual(self.ready, {"protocol": 1})
                 child.start()
                 for turn in (1, 2):
                     says = child.turn(pack_solitude(solitude(turn)))["says"]
-                    self.assertEqual(says, talk.turn(solitude(turn))["says"])
+                    self.assertEqual(says, process.turn(solitude(turn))["says"])
                     self.assertIn("Submission.py", says)
 
-    def test_a_call_that_ends_without_an_answer(self):
+    def test_call_that_exits_without_an_answer_is_reported(self):
         for body, words in (
             ("os._exit(5)", "exit code 5"),
             ("os.kill(os.getpid(), 9)", "killed by SIGKILL"),
@@ -260,65 +259,65 @@ class ForkPerCall(StatelessSession):
                 )
                 self.assertEqual(replies, [{"answer": "LEFT"}, {"ended": words}, {"answer": "LEFT"}])
 
-    # Known: the fork ends as if it had answered.
-    def test_a_call_that_closes_its_way_out(self):
+    # Known limitation: the fork ends as if it had answered.
+    def test_call_that_closes_its_descriptors_is_reported(self):
         child = self.seat(
             "import os\ndef get_action(s, h):\n    if len(h) == 1: os.closerange(3, 1000)\n    return 'LEFT'\n"
         )
         child.start()
         self.assertEqual(child.turn(pack_solitude(solitude(1))), {"answer": "LEFT"})
-        child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
+        child.requests.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
         self.assertFalse(child.is_silent(1), "the host should be told, and not have to wait until time is up")
 
-    def test_load_errors_are_those_of_the_cold_path(self):
+    def test_load_errors_equal_those_with_lines(self):
         self.write("bot/helper.py", "\nraise RuntimeError('in the helper')\n")
         self.write("bot/broken.py", "\n\nx ==\n")
         for what, text in UNLOADABLE.items():
             with self.subTest(what):
                 child = self.seat(text)
                 self.assertIn("error", self.ready)
-                self.assertEqual(child.hear(), {"ended": 2 << 8})
-                self.assertEqual(self.ready["error"], self.cold().ready["error"])
+                self.assertEqual(child.next_report(), {"ended": 2 << 8})
+                self.assertEqual(self.ready["error"], self.with_lines().ready["error"])
                 self.assertIn(self.ready["error"]["what"].split(":")[0], child.said())
         empty = os.path.join(self.folder, "empty")
         os.mkdir(empty)
         for target in (empty, os.path.join(self.folder, "nowhere")):
             self.seat(None, target)
-            self.assertEqual(self.ready["error"], self.cold(target).ready["error"])
+            self.assertEqual(self.ready["error"], self.with_lines(target).ready["error"])
 
-    def test_ending_while_it_is_loaded(self):
+    def test_exit_while_loading_is_a_load_error(self):
         for body, words in (("os._exit(5)", "exit code 5"), ("os.kill(os.getpid(), 40)", "killed by signal 40")):
             self.seat(f"import os\n{body}\n" + HONEST)
             self.assertEqual(self.ready["error"]["what"], f"ends while it is loaded: {words}")
 
-    def test_the_arguments_are_those_of_the_cold_path(self):
+    def test_arguments_equal_those_with_lines(self):
         self.write("bot/Submission.py", PRINTS)
         for seed, names in enumerate([NAMES, ["x", "x", "x", "y"], ["ä 'q'", "b"], []]):
             with self.subTest(names=names):
                 child = self.seat(None, names=names)
-                talk = self.cold(names=names)
+                process = self.with_lines(names=names)
                 for game in (1, 2):
                     child.start(game)
-                    talk.start(game)
+                    process.start(game)
                     for seen in some_game(10 * seed + game, seat=seed):
                         child.turn(pack_solitude(seen))
-                        talk.turn(seen)
+                        process.turn(seen)
                     self.assertEqual(child.ask(type="end"), {})
-                    talk.ask(type="end")
-                self.assertEqual(child.said(), talk.said())
+                    process.ask(type="end")
+                self.assertEqual(child.said(), process.said())
                 self.assertEqual(child.said().count("\n"), 12)
 
-    def test_turns_in_json(self):
+    def test_turns_in_json_give_the_same_arguments(self):
         child = self.seat(PRINTS)
-        talk = self.cold()
+        process = self.with_lines()
         child.start()
-        talk.start()
+        process.start()
         for seen in some_game(3, turns=4):
             child.ask(type="turn", limit_ms=1000, observation=seen)
-            talk.turn(seen)
-        self.assertEqual(child.said(), talk.said())
+            process.turn(seen)
+        self.assertEqual(child.said(), process.said())
 
-    def test_a_call_cannot_change_the_arguments_of_the_next(self):
+    def test_call_cannot_change_the_arguments_of_the_next_call(self):
         text = """
             def get_action(state, match_history):
                 print(repr((state, match_history)))
@@ -329,15 +328,15 @@ class ForkPerCall(StatelessSession):
                 return "LEFT"
         """
         child = self.seat(text)
-        talk = self.cold()
+        process = self.with_lines()
         child.start()
-        talk.start()
+        process.start()
         for seen in some_game(4):
             child.turn(pack_solitude(seen))
-            talk.turn(seen)
-        self.assertEqual(child.said(), talk.said())
+            process.turn(seen)
+        self.assertEqual(child.said(), process.said())
 
-    def test_names_that_are_equal(self):
+    def test_equal_names_are_made_different(self):
         text = """
             def get_action(state, match_history):
                 names = {state["my_id"], *state["opponent_positions"]}
@@ -349,29 +348,29 @@ class ForkPerCall(StatelessSession):
             with self.subTest(names=names):
                 self.assertEqual(self.replies(text, names=names), [{"answer": "LEFT"}] * 3)
 
-    # Known: what is made different may be equal to another.
-    def test_names_that_are_equal_once_they_are_made_different(self):
+    # Known limitation: a changed name may be equal to a given one.
+    def test_changed_names_stay_different_from_given_names(self):
         text = "def get_action(s, h):\n    return 'LEFT' if len(s['opponent_positions']) == 3 else 'RIGHT'\n"
         for names in (["x", "x", "x (2)", "y"], ["x", "x (3)", "x", "y"]):
             with self.subTest(names=names):
                 self.assertEqual(self.replies(text, names=names), [{"answer": "LEFT"}] * 3)
 
-    def test_chance_is_that_of_the_cold_path(self):
+    def test_random_numbers_equal_those_with_lines(self):
         text = "import random\nX = random.random()\ndef get_action(s, h):\n    print(X, random.random(), random.gauss(0, 1))\n    return 'LEFT'\n"
         child = self.seat(text)
-        talk = self.cold()
+        process = self.with_lines()
         for seed in (1, 2, 1):
             child.start(seed)
-            talk.start(seed)
+            process.start(seed)
             for turn in (1, 2):
                 child.turn(pack_solitude(solitude(turn)))
-                talk.turn(solitude(turn))
+                process.turn(solitude(turn))
         said = child.said().splitlines()
-        self.assertEqual(said, talk.said().splitlines())
+        self.assertEqual(said, process.said().splitlines())
         self.assertEqual(said[0:2], said[4:6])
         self.assertEqual(len(set(said)), 4)
 
-    def test_a_module_like_any_other(self):
+    def test_module_attributes_equal_those_with_lines(self):
         self.write("bot/helper.py", "import Submission\nNAME = __name__\n")
         self.write("bot/part/__init__.py", "from . import inner\n")
         self.write("bot/part/inner.py", "VALUE = 5\n")
@@ -387,46 +386,46 @@ class ForkPerCall(StatelessSession):
         """
         child = self.seat(text)
         self.assertEqual(self.ready, {"protocol": 1})
-        talk = self.cold()
+        process = self.with_lines()
         child.start()
-        talk.start()
+        process.start()
         child.turn(pack_solitude(solitude()))
-        talk.turn(solitude())
-        self.assertEqual(child.said(), talk.said())
+        process.turn(solitude())
+        self.assertEqual(child.said(), process.said())
 
-    # Known: the environment keeps the seed of the first game.
+    # Known limitation: the environment keeps the seed of the first game.
     @unittest.expectedFailure
-    def test_the_seed_in_the_environment(self):
+    def test_environment_has_the_seed_of_each_game(self):
         text = "import os\ndef get_action(s, h):\n    print(os.environ.get('AGON_SEED'))\n    return 'LEFT'\n"
         child = self.seat(text, environment={"AGON_SEED": "7"})
-        talk = self.cold()
+        process = self.with_lines()
         for seed in (11, 12):
             child.start(seed)
-            talk.start(seed)
+            process.start(seed)
             child.turn(pack_solitude(solitude()))
-            talk.turn(solitude())
-        self.assertEqual(child.said(), talk.said())
+            process.turn(solitude())
+        self.assertEqual(child.said(), process.said())
 
-    def test_what_it_prints_is_there_at_once(self):
+    def test_printed_text_is_written_immediately(self):
         text = "import os, sys\ndef get_action(s, h):\n    print('out ä', end='')\n    sys.stderr.write('err')\n    os._exit(77)\n"
         child = self.seat(text)
         child.start()
-        child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
+        child.requests.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
         child.is_silent()
         self.assertEqual(child.said(), "out äerr")
 
-    def test_bye_and_hanging_up(self):
+    def test_bye_and_closed_connection_end_the_process(self):
         for last in (b'{"type": "bye"}', None):
             child = self.seat(HONEST)
             child.start()
             child.turn(pack_solitude(solitude()))
             if last:
-                child.asking.send(last)
+                child.requests.send(last)
             else:
-                child.asking.close()
-            self.assertEqual(child.hear(), {"ended": 0})
+                child.requests.close()
+            self.assertEqual(child.next_report(), {"ended": 0})
 
-    def test_many_games(self):
+    def test_games_repeat_with_their_seeds(self):
         child = self.seat(HONEST)
         games = []
         for seed in (1, 2, 1):

@@ -1,4 +1,4 @@
-"""The small JSON: the same as Python's own for plain values."""
+"""The small JSON module gives the same as Python's for values of built-in types."""
 
 import json
 import random
@@ -40,44 +40,44 @@ class TinyJson(unittest.TestCase):
             found = loads(form)
             self.assertEqual((repr(found), type(found)), (repr(json.loads(form)), type(value)))
 
-    def test_plain_values(self):
+    def test_built_in_values_equal_json(self):
         for value in VALUES:
             with self.subTest(value=value):
                 self.same(value)
 
-    def test_many_values(self):
+    def test_random_values_equal_json(self):
         chance = random.Random(5)
         for _ in range(500):
             self.same(some_value(chance))
 
-    def test_tuples_and_numbers_as_keys(self):
+    def test_tuples_and_numeric_keys_equal_json(self):
         self.assertEqual(loads(dumps({"a": (1, (2,))})), {"a": [1, [2]]})
         self.assertEqual(loads(dumps({1: 2})), {"1": 2})
 
-    def test_numbers_that_are_none(self):
+    def test_infinity_and_nan_are_rejected(self):
         for text in ("NaN", "Infinity", "-Infinity", "[NaN]"):
             self.assertEqual(repr(loads(text)), repr(json.loads(text)))
         for number in (float("inf"), -float("inf"), float("nan")):
-            # The host would not understand what Python makes of them.
+            # The host cannot parse what Python writes for them.
             with self.subTest(number=number), self.assertRaises(ValueError):
                 dumps(number)
 
-    def test_bad_input(self):
+    def test_bad_input_is_a_value_error(self):
         for text in BAD:
             with self.subTest(text=text), self.assertRaises(ValueError):
                 loads(text)
 
-    def test_something_after_the_value(self):
+    def test_text_after_the_value_is_rejected(self):
         for text in AFTER:
             with self.subTest(text=text), self.assertRaises(ValueError):
                 loads(text)
 
-    def test_white_space_around_the_value(self):
+    def test_white_space_around_the_value_is_accepted(self):
         for text in (' {"a": 1}', "[1]\n", "\n 5 \t"):
             with self.subTest(text=text):
                 self.assertEqual(loads(text), json.loads(text))
 
-    def test_what_is_not_plain(self):
+    def test_other_types_are_rejected(self):
         class Text(str):
             pass
 

@@ -1,4 +1,4 @@
-"""The warm parent: forks bots on request, each behind its own walls before its file is read."""
+"""The zygote forks bots on request. Each child enters its sandbox before it reads the bot's file."""
 
 import json
 import os
@@ -20,12 +20,12 @@ class Bot:
 HANGS = BOT.replace("return 4", "print('hangs', flush=True)\n        while True: pass")
 
 READ = 1 << 2 | 1 << 3
-"""Landlock: files can be read, folders listed."""
+"""Landlock rights: read files, list folders."""
 ALL_OF_VERSION_1 = (1 << 13) - 1
 
 
 def gone(pid):
-    """Waits until a process is no more, not even as a zombie."""
+    """Waits until a process is gone, even as a zombie."""
     for _ in range(int(HANG_TIMEOUT * 100)):
         if not os.path.exists(f"/proc/{pid}"):
             return True
@@ -34,7 +34,7 @@ def gone(pid):
 
 
 def dead(pid):
-    """Waits until a process does nothing more: it may be a zombie."""
+    """Waits until a process has ended; it may be a zombie."""
     for _ in range(int(HANG_TIMEOUT * 100)):
         try:
             with open(f"/proc/{pid}/stat") as file:
@@ -47,40 +47,40 @@ def dead(pid):
 
 
 class Bots(ZygoteTestCase):
-    def play(self, text, **order):
-        child = self.bot(self.write("own/Bot.py", text), **order)
+    def play(self, text, **request):
+        child = self.bot(self.write("own/Bot.py", text), **request)
         ready = child.hello()
         if "error" in ready:
             return ready
         child.start()
         return child.turn(pack_connect(connect()))
 
-    def refusal(self, **order):
-        """Why a bot is not started."""
+    def refusal(self, **request):
+        """The failure report of a bot that is not started."""
         said = self.write("own/Bot.py", "print('the file was read', flush=True)\n" + BOT)
-        child = self.parent.bot(said, **order)
+        child = self.parent.bot(said, **request)
         self.addCleanup(child.close)
-        news = [child.hear()]
-        while news[-1] is not None and "failed" not in news[-1]:
-            news.append(child.hear())
-        self.assertIsNotNone(news[-1], news)
-        self.assertNotIn("entered", news)
+        reports = [child.next_report()]
+        while reports[-1] is not None and "failed" not in reports[-1]:
+            reports.append(child.next_report())
+        self.assertIsNotNone(reports[-1], reports)
+        self.assertNotIn("entered", reports)
         self.assertEqual(child.said(), "")
-        self.assertEqual(child.answers.recv(1), b"", "nobody is there to answer")
-        return news[-1]["failed"]
+        self.assertEqual(child.answers.recv(1), b"", "no process answers")
+        return reports[-1]["failed"]
 
-    def test_a_bot_from_start_to_end(self):
+    def test_bot_plays_from_start_to_end(self):
         child = self.bot(self.write("Bot.py", BOT))
         self.assertEqual(child.hello()["name"], "Bot")
         child.start()
         self.assertEqual(child.turn(pack_connect(connect())), {"answer": "4"})
         child.stop_asking()
-        self.assertEqual(child.hear(), {"ended": 0})
-        self.assertTrue(os.path.exists(f"/proc/{child.pid}"), "its number is kept until nobody asks any more")
-        child.news.close()
+        self.assertEqual(child.next_report(), {"ended": 0})
+        self.assertTrue(os.path.exists(f"/proc/{child.pid}"), "its process id is kept until the launcher closes its end")
+        child.reports.close()
         self.assertTrue(gone(child.pid))
 
-    def test_how_a_bot_ended_is_told(self):
+    def test_exit_status_of_a_bot_is_reported(self):
         for text, status in (
             ("os._exit(5)", 5 << 8),
             ("os.kill(os.getpid(), 9)", 9),
@@ -91,20 +91,20 @@ class Bots(ZygoteTestCase):
                 child.hello()
                 child.start()
                 self.assertRaises(EOFError, child.turn, pack_connect(connect()))
-                self.assertEqual(child.hear(), {"ended": status})
+                self.assertEqual(child.next_report(), {"ended": status})
 
-    def test_a_bot_that_cannot_be_loaded_ends_with_2(self):
+    def test_bot_that_cannot_be_loaded_exits_with_2(self):
         child = self.bot(self.write("Bot.py", "x ="))
         self.assertEqual(child.hello()["error"]["line"], 1)
-        self.assertEqual(child.hear(), {"ended": 2 << 8})
+        self.assertEqual(child.next_report(), {"ended": 2 << 8})
 
-    def test_why_a_process_failed_is_in_its_log(self):
+    def test_failure_of_a_process_is_in_its_log(self):
         child = self.bot(self.write("Bot.py", BOT))
-        child.asking.send(b"{nonsense")
-        self.assertEqual(child.hear(), {"ended": 3 << 8})
+        child.requests.send(b"{nonsense")
+        self.assertEqual(child.next_report(), {"ended": 3 << 8})
         self.assertIn("JSONDecodeError", child.said())
 
-    def test_hanging_up_ends_a_bot_and_its_children(self):
+    def test_closed_connection_kills_a_bot_and_its_children(self):
         text = HANGS.replace("print(", "child = os.fork()\n        print(child or '',")
         child = self.bot(self.write("Bot.py", text))
         child.hello()
@@ -113,10 +113,10 @@ class Bots(ZygoteTestCase):
         while child.said().count("hangs") < 2:
             time.sleep(0.01)
         second = int(next(word for word in child.said().split() if word.isdigit()))
-        child.hang_up()
+        child.close_connection()
         self.assertTrue(gone(child.pid) and gone(second))
 
-    def test_bots_know_nothing_of_each_other(self):
+    def test_bots_do_not_see_each_other(self):
         first = self.write("secret-folder/Bot.py", "import builtins\nbuiltins.SECRET = 1\n" + BOT)
         first = self.bot(first)
         self.assertNotIn("error", first.hello())
@@ -128,25 +128,25 @@ class Bots(ZygoteTestCase):
         reply = self.play(text)
         self.assertEqual(reply.get("answer"), "0", f"no descriptor but its own three and the protocol's: {reply}")
 
-    def test_a_bot_has_no_descriptors_but_its_own(self):
+    def test_bot_has_no_foreign_descriptors(self):
         text = BOT.replace("return 4", "return len(os.listdir('/proc/self/fd'))")
-        # Its three, the protocol's three, and the one of the listing.
+        # Three streams, three of the protocol, and one of the listing.
         self.assertEqual(self.play(text)["answer"], "7")
 
-    def test_a_request_that_makes_no_sense(self):
-        for order in (b"nonsense", b"{}", b"[]", b'{"namespaces": null}', b'{"namespaces": 0}', b"\xff"):
-            with self.subTest(order):
+    def test_malformed_request_is_reported(self):
+        for request in (b"nonsense", b"{}", b"[]", b'{"namespaces": null}', b'{"namespaces": 0}', b"\xff"):
+            with self.subTest(request):
                 child = ForkedBot()
                 self.addCleanup(child.close)
-                self.parent.send(order, [child.their_news, child.log.fileno()])
-                child.hand_over()
-                self.assertEqual(child.hear()["failed"]["step"], "forking the bot")
-                self.assertIsNone(child.hear())
-        # Without anybody to tell.
+                self.parent.send(request, [child.their_reports, child.log.fileno()])
+                child.close_their_ends()
+                self.assertEqual(child.next_report()["failed"]["step"], "forking the bot")
+                self.assertIsNone(child.next_report())
+        # Without a descriptor for reports.
         self.parent.send(b"nonsense", [])
         self.assertEqual(self.play(BOT), {"answer": "4"})
 
-    def test_limits(self):
+    def test_resource_limits_are_applied(self):
         text = BOT.replace(
             "return 4",
             "import resource; return resource.getrlimit(resource.RLIMIT_NOFILE)[1] - resource.getrlimit(resource.RLIMIT_CORE)[1]",
@@ -154,7 +154,7 @@ class Bots(ZygoteTestCase):
         self.assertEqual(self.play(text, limits={"NOFILE": 256, "CPU": 10}), {"answer": "256"})
         self.assertIn("NOSUCH", self.refusal(limits={"NOSUCH": 1})["reason"])
 
-    def test_environment_folder_and_privileges(self):
+    def test_environment_folder_and_privileges_are_applied(self):
         text = BOT.replace(
             "return 4",
             "return sorted(os.environ) == ['AGON_SEED', 'HOME'] and 'NoNewPrivs:\\t1' in open('/proc/self/status').read()",
@@ -162,21 +162,21 @@ class Bots(ZygoteTestCase):
         self.assertEqual(self.play(text, environment={"HOME": "/x"}, folder="/"), {"answer": "1"})
         self.assertIn("FileNotFound", self.refusal(folder="/no/such/folder")["reason"])
 
-    def test_core_and_doors(self):
+    def test_core_and_cgroup_files_are_applied(self):
         core = max(os.sched_getaffinity(0))
         text = BOT.replace("return 4", "return min(os.sched_getaffinity(0)) + 100 * len(os.sched_getaffinity(0))")
         self.assertEqual(self.play(text, core=core), {"answer": str(100 + core)})
         self.assertIn("reason", self.refusal(core=4000))
-        reader, door = os.pipe()
+        reader, control = os.pipe()
         self.addCleanup(os.close, reader)
-        self.assertEqual(self.play(BOT, doors=[door]), {"answer": "4"})
-        os.close(door)
+        self.assertEqual(self.play(BOT, cgroup_files=[control]), {"answer": "4"})
+        os.close(control)
         self.assertEqual(os.read(reader, 9), b"0")
-        # A door that cannot be gone through.
+        # A cgroup file that cannot be written.
         with open(os.devnull, "rb") as closed:
-            self.assertIn("reason", self.refusal(doors=[closed.fileno()]))
+            self.assertIn("reason", self.refusal(cgroup_files=[closed.fileno()]))
 
-    def test_landlock(self):
+    def test_landlock_rules_are_applied(self):
         from agon_bot.sandbox_enter import landlock_version
 
         version = landlock_version()
@@ -200,25 +200,25 @@ class Bot:
         os.mkdir(os.path.join(self.folder, "own"))
         readable = [*sys.path[1:], sys.base_prefix, sys.prefix, PACKAGE, os.path.join(self.folder, "own")]
         rules = [[path, READ] for path in readable if os.path.isdir(path)]
-        walls = {
+        sandbox = {
             "files": ALL_OF_VERSION_1,
             "network": 3 if version >= 4 else 0,
             "scopes": 3 if version >= 6 else 0,
             "rules": [*rules, ["/dev/null", 1 << 2 | 1 << 1]],
             "proc": ["/no/such/proc", READ],
         }
-        reply = self.play(text, landlock=walls)
+        reply = self.play(text, landlock=sandbox)
         wanted = 5 + (version >= 4) + (version >= 6)
         self.assertEqual(reply.get("answer"), str(wanted), reply)
-        # The walls stand before the file is read.
-        reply = self.bot(self.write("elsewhere/Bot.py", BOT), landlock=walls).hello()
+        # The sandbox is complete before the file is read.
+        reply = self.bot(self.write("elsewhere/Bot.py", BOT), landlock=sandbox).hello()
         self.assertIn("error", reply)
-        self.assertIn("FileNotFound", self.refusal(landlock={**walls, "rules": [["/no/such", READ]]})["reason"])
-        self.assertIn("reason", self.refusal(landlock={**walls, "files": 1 << 60}))
+        self.assertIn("FileNotFound", self.refusal(landlock={**sandbox, "rules": [["/no/such", READ]]})["reason"])
+        self.assertIn("reason", self.refusal(landlock={**sandbox, "files": 1 << 60}))
         self.assertIn("reason", self.refusal(landlock={"files": 1}))
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "the filter is for x86-64")
-    def test_seccomp(self):
+    def test_seccomp_filters_are_applied(self):
         # Allow everything but uname (63), which fails with EPERM, and kill (62) with the own number, with EACCES.
         own = 0x4F574E21
         load, jump, give = 0x20, 0x15, 0x06
@@ -248,9 +248,9 @@ class Bot:
             self.assertIn("reason", self.refusal(seccomp=[filters[0], broken]))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
-    def test_another_user(self):
+    def test_user_is_changed_and_capabilities_are_dropped(self):
         os.chmod(self.folder, 0o755)
-        # Its Python may be in a folder this user cannot read: nothing is imported that is not there.
+        # The user may not be able to read Python's folder, so the bot imports only loaded modules.
         text = BOT.replace("import os, socket", "import os").replace(
             "return 4",
             "own = dict(line.split(':\\t') for line in open('/proc/self/status').read().splitlines() if ':\\t' in line)\n"
@@ -260,12 +260,12 @@ class Bot:
         self.assertEqual(self.play(text, user=[65534, 65534], drop=True), {"answer": "1"})
 
     @needs_numpy
-    def test_numpy_is_there_already(self):
+    def test_numpy_is_preloaded(self):
         text = "import sys\nassert 'num' + 'py.random' in sys.modules\nimport numpy\n" + BOT
         self.assertEqual(self.play(text), {"answer": "4"})
 
 
-class TheParent(BotFolderTestCase):
+class ZygoteLifecycle(BotFolderTestCase):
     def parent(self, **more):
         parent = ZygoteProcess(**more)
         self.addCleanup(parent.process.kill)
@@ -279,7 +279,7 @@ class TheParent(BotFolderTestCase):
         self.assertEqual(child.hello()["name"], "Bot")
         return child
 
-    def test_a_plain_parent_has_little(self):
+    def test_stateless_zygote_loads_few_modules(self):
         text = "import sys\nLOADED = set(sys.modules)\ndef get_action(state, history):\n    print(sorted(LOADED))\n    return 'LEFT'\n"
         parent = self.parent(plain=True)
         self.write("Submission.py", text)
@@ -293,15 +293,15 @@ class TheParent(BotFolderTestCase):
         self.assertIn("random", loaded)
         self.assertEqual(loaded & {"numpy", "json", "re", "typing", "ast", "traceback"}, set())
 
-    def test_it_ends_when_nobody_holds_its_door(self):
+    def test_zygote_ends_when_the_launcher_closes_its_end(self):
         parent = self.parent()
         child = self.bot(parent)
         pids = [child.pid, *parent.children()]
         self.assertEqual(parent.close(), 0)
-        self.assertTrue(all(dead(pid) for pid in pids), "its children die with it")
+        self.assertTrue(all(dead(pid) for pid in pids), "its children die too")
         self.assertRaises(EOFError, child.receive)
 
-    def test_bots_die_with_their_parent(self):
+    def test_bots_die_with_the_zygote(self):
         parent = self.parent()
         child = self.bot(parent)
         parent.process.kill()
@@ -309,14 +309,14 @@ class TheParent(BotFolderTestCase):
         self.assertTrue(dead(child.pid))
         self.assertRaises(EOFError, child.receive)
 
-    def test_it_goes_on_when_a_bot_is_killed(self):
+    def test_zygote_continues_after_a_bot_is_killed(self):
         parent = self.parent()
         child = self.bot(parent, HANGS)
         os.kill(child.pid, signal.SIGKILL)
-        self.assertEqual(child.hear(), {"ended": 9})
+        self.assertEqual(child.next_report(), {"ended": 9})
         self.bot(parent)
 
-    def test_nothing_of_many_bots_stays(self):
+    def test_many_bots_leave_no_children_and_descriptors(self):
         parent = self.parent()
         files = len(os.listdir(f"/proc/{parent.process.pid}/fd"))
         for _ in range(20):

@@ -1,6 +1,6 @@
-"""A host for tests of the warm parent: asks it for bots, speaks to them by packets, gives up after ten seconds.
+"""A host for tests of the zygote: asks it for bots and talks to them in packets.
 
-The short forms of turns are written here a second time, from the observations in JSON: the two must say the same.
+This file has its own implementation of the short forms of turns, made from the observations in JSON: both must be the same.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 
 
 class ZygoteProcess:
-    """A warm parent in its process."""
+    """A zygote's process."""
 
-    def __init__(self, plain: bool = False) -> None:
-        self.door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, plain: bool = False, package: str = PACKAGE) -> None:
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         words = ["-S", "-m", "agon_bot", "--zygote", "plain"] if plain else ["-m", "agon_bot", "--zygote"]
         env = {
-            "PYTHONPATH": PACKAGE,
+            "PYTHONPATH": package,
             "PYTHONHASHSEED": "0",
             "AGON_CONTROL": str(theirs.fileno()),
             "AGON_PATH": os.pathsep.join(path for path in sys.path if path),
         }
         self.process = subprocess.Popen([sys.executable, *words], env=env, pass_fds=[theirs.fileno()])
         theirs.close()
-        self.door.settimeout(HANG_TIMEOUT)
-        assert self.door.recv(64) == b"ready"
+        self.control.settimeout(HANG_TIMEOUT)
+        assert self.control.recv(64) == b"ready"
 
-    def send(self, order: Any, descriptors: List[int]) -> None:
-        data = order if isinstance(order, bytes) else json.dumps(order).encode()
-        socket.send_fds(self.door, [data], descriptors)
+    def send(self, request: Any, descriptors: List[int]) -> None:
+        data = request if isinstance(request, bytes) else json.dumps(request).encode()
+        socket.send_fds(self.control, [data], descriptors)
 
-    def bot(self, target: str, game: str = "connect-five", doors: Any = (), **order: Any) -> ForkedBot:
+    def bot(self, target: str, game: str = "connect-five", cgroup_files: Any = (), **request: Any) -> ForkedBot:
         """Asks for a bot."""
         child = ForkedBot(game != "solitude-scramble")
         self.send(
-            {"game": game, "target": target, "namespaces": None, "core": None, "turns": child.turns >= 0, **order},
-            [child.their_news, child.log.fileno(), child.their_asked, child.their_answers, *child.their_turns, *doors],
+            {"game": game, "target": target, "namespaces": None, "core": None, "turns": child.turns >= 0, **request},
+            [child.their_reports, child.log.fileno(), child.their_requests, child.their_answers, *child.their_turns, *cgroup_files],
         )
-        child.hand_over()
+        child.close_their_ends()
         return child
 
     def children(self) -> List[int]:
@@ -60,7 +60,7 @@ class ZygoteProcess:
             return [int(word) for word in file.read().split()]
 
     def close(self) -> int:
-        self.door.close()
+        self.control.close()
         try:
             return self.process.wait(HANG_TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -70,16 +70,16 @@ class ZygoteProcess:
 
 
 class ForkedBot:
-    """A bot that was asked for."""
+    """A bot that the zygote was asked for."""
 
-    def __init__(self, plays_on: bool = False) -> None:
+    def __init__(self, has_turn_pipe: bool = False) -> None:
         self.log = tempfile.TemporaryFile()
         self.theirs: List[socket.socket] = []
-        self.news, self.asking, self.answers = self.pair(), self.pair(), self.pair()
-        self.their_news, self.their_asked, self.their_answers = (end.fileno() for end in self.theirs)
+        self.reports, self.requests, self.answers = self.pair(), self.pair(), self.pair()
+        self.their_reports, self.their_requests, self.their_answers = (end.fileno() for end in self.theirs)
         self.their_turns: List[int] = []
         self.turns = -1
-        if plays_on:
+        if has_turn_pipe:
             theirs, self.turns = os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
             self.their_turns = [theirs]
         self.expects_turns = False
@@ -91,27 +91,27 @@ class ForkedBot:
         self.theirs.append(theirs)
         return ours
 
-    def hand_over(self) -> None:
+    def close_their_ends(self) -> None:
         for end in self.theirs:
             end.close()
         for end in self.their_turns:
             os.close(end)
 
-    def hear(self) -> Any:
-        """The next of the news; `None` when there will be no more."""
-        data = self.news.recv(1 << 16)
+    def next_report(self) -> Any:
+        """The next report; `None` when there will be no more."""
+        data = self.reports.recv(1 << 16)
         return json.loads(data) if data else None
 
     def entered(self) -> int:
-        """Waits until the walls are up. The process."""
-        # The two say so independently of each other.
-        news = [self.hear(), self.hear()]
-        assert "entered" in news, news
-        self.pid = int(next(word["pid"] for word in news if word != "entered"))
+        """Waits until the bot is in its sandbox. Returns its process id."""
+        # The two reports come in any request.
+        reports = [self.next_report(), self.next_report()]
+        assert "entered" in reports, reports
+        self.pid = int(next(word["pid"] for word in reports if word != "entered"))
         return self.pid
 
     def send(self, data: bytes) -> None:
-        """A message, by the pipe if it is a turn after another, in parts if it is long."""
+        """Sends a message: through the pipe if it is a turn after a turn, in parts if it is long."""
         is_turn, expected = data[:1] == b"\1", self.expects_turns
         self.expects_turns = is_turn and self.turns >= 0
         if is_turn and expected and len(data) <= MAX_PIPE_BYTES:
@@ -120,11 +120,11 @@ class ForkedBot:
         if expected:
             os.write(self.turns, b"\3")
         if len(data) <= MAX_PACKET_BYTES:
-            self.asking.send(data)
+            self.requests.send(data)
             return
-        self.asking.send(struct.pack("<B3xI", 2, len(data)))
+        self.requests.send(struct.pack("<B3xI", 2, len(data)))
         for start in range(0, len(data), MAX_PACKET_BYTES):
-            self.asking.send(data[start : start + MAX_PACKET_BYTES])
+            self.requests.send(data[start : start + MAX_PACKET_BYTES])
 
     def receive(self) -> Dict[str, Any]:
         data = self.answers.recv(1 << 20)
@@ -138,7 +138,7 @@ class ForkedBot:
 
     def ask(self, **message: Any) -> Dict[str, Any]:
         self.number += 1
-        # Written just as the host does: between games it is known by how it begins.
+        # Written exactly as the host does: between games the bot recognises a message by its first bytes.
         message = {"type": message.pop("type"), "id": self.number, **message}
         self.send(json.dumps(message, separators=(",", ":")).encode())
         reply = self.receive()
@@ -152,7 +152,7 @@ class ForkedBot:
         return self.ask(type="start", number=1, seed=str(seed))
 
     def turn(self, packed: bytes, limit_ms: int = 2000) -> Dict[str, Any]:
-        """A turn in the game's short form."""
+        """Sends a turn in the game's short form."""
         self.number += 1
         self.send(struct.pack("<B3xII", 1, self.number, limit_ms) + packed)
         reply = self.receive()
@@ -163,28 +163,28 @@ class ForkedBot:
         return not select.select([self.answers], [], [], seconds)[0]
 
     def said(self) -> str:
-        """What the bot printed."""
+        """The bot's output."""
         self.log.seek(0)
         return self.log.read().decode("utf-8", "replace")
 
     def stop_asking(self) -> None:
-        self.asking.close()
+        self.requests.close()
         if self.turns >= 0:
             os.close(self.turns)
             self.turns = -1
 
-    def hang_up(self) -> None:
+    def close_connection(self) -> None:
         self.stop_asking()
-        for end in (self.answers, self.news):
+        for end in (self.answers, self.reports):
             end.close()
 
     def close(self) -> None:
-        self.hang_up()
+        self.close_connection()
         self.log.close()
 
 
 def library_is_open() -> bool:
-    """Whether any user can read Python's own library."""
+    """Whether every user can read Python's library."""
     folder = os.path.dirname(os.path.realpath(os.__file__))
     while folder != "/" and os.stat(folder).st_mode & 0o5 == 0o5:
         folder = os.path.dirname(folder)
@@ -192,12 +192,12 @@ def library_is_open() -> bool:
 
 
 needs_library = unittest.skipUnless(
-    os.geteuid() != 0 or library_is_open(), "Python's own library is closed to other users than root"
+    os.geteuid() != 0 or library_is_open(), "only root can read Python's library"
 )
 
 
 class ZygoteTestCase(BotFolderTestCase):
-    """A test with a folder for bots and one warm parent for the whole class."""
+    """A test with a folder for bots and one zygote for the whole class."""
 
     plain = False
 
@@ -209,16 +209,16 @@ class ZygoteTestCase(BotFolderTestCase):
     def tearDownClass(cls) -> None:
         cls.parent.close()
 
-    def bot(self, target: str, game: str = "connect-five", **order: Any) -> ForkedBot:
-        """A bot behind its walls."""
-        child = self.parent.bot(target, game, **order)
+    def bot(self, target: str, game: str = "connect-five", **request: Any) -> ForkedBot:
+        """A bot in its sandbox."""
+        child = self.parent.bot(target, game, **request)
         self.addCleanup(child.close)
         child.entered()
         return child
 
     def unprivileged(self) -> Dict[str, Any]:
-        """What makes the limit on processes hold: it does not for root. The other user may not be able to read
-        Python's own library: `needs_library` is for bots that come to need more of it."""
+        """Keys of a request that make the limit on processes effective: it does not apply to root. The other user may not be
+        able to read Python's library: `needs_library` is for bots that need more of it."""
         os.chmod(self.folder, 0o755)
         return {"drop": True, "user": [65534, 65534]} if os.geteuid() == 0 else {}
 

@@ -1,4 +1,4 @@
-"""Raises its limit of core dumps, takes 64 MiB and aborts.
+"""Raises its limit for core dumps, allocates 64 MiB and aborts.
 
 Must happen: the limit stays, a crash that names the signal, and no core file."""
 

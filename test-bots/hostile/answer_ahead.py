@@ -1,6 +1,6 @@
-"""Answers what was asked, and at once what will be asked next, by a packet of its own.
+"""Answers a request, and immediately the next one, with a second packet.
 
-Must happen: garbled; what was written before the question is no answer to it."""
+Must happen: garbled; an answer that was written before the request does not count."""
 
 import struct
 

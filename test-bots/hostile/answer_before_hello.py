@@ -1,6 +1,6 @@
-"""Writes answers before it was asked anything.
+"""Writes answers before any request.
 
-Must happen: garbled, or each is taken for the answer to its request, given without reading it."""
+Must happen: garbled, or each counts as the answer to its request, given without reading it."""
 
 from attack import next_turn, say
 

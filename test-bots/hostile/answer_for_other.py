@@ -1,4 +1,4 @@
-"""Answers for the other seat as well: `seat`, `player`, `name` and a list of answers beside its own.
+"""Answers for the other seat too: `seat`, `player`, `name` and a list of answers beside its own.
 
 Must happen: only its own answer counts."""
 

@@ -1,6 +1,6 @@
-"""Answers a request that was not made to it: another id.
+"""Answers with the id of a request that it did not get.
 
-Must happen: garbled; the process is ended."""
+Must happen: garbled; the process is killed."""
 
 from attack import next_turn, say
 

@@ -1,10 +1,10 @@
-"""What hostile bots share. It lies beside the bot, as any helper module does.
+"""Functions that hostile bots share. The file is beside the bot, like any helper module.
 
-A bot plays column 0 (Connect Five), LEFT (Solitude Scramble) or UP (Colour Battle) as long as nothing was reached. What an
-attack did reach is raised as `Reached`: a crash with the word REACHED in the record, which fails the test. An attack that
-breaks by its own mistake is no refusal: only the exceptions named count as one.
+A bot plays column 0 (Connect Five), LEFT (Solitude Scramble) or UP (Colour Battle) as long as its attacks fail. A
+successful attack raises `Reached`: a crash with the word REACHED in the record, which fails the test. An attack that
+fails because of a programming error does not count as refused: only the named exceptions do.
 
-Every attack is bounded in count and time by itself, so that a hole fails a test and not the machine.
+Every attack limits its own count and time, so that a hole fails a test and does not harm the machine.
 """
 
 import ctypes
@@ -16,11 +16,11 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 class Reached(Exception):
-    """Something was reached that must not be."""
+    """An attack succeeded."""
 
 
 def _targets():
-    """What the test has put around the bot; without a test, things that every machine has."""
+    """Targets that the test has placed around the bot; without a test, things that every machine has."""
     try:
         with open(os.path.join(FOLDER, "targets.json")) as file:
             return json.load(file)
@@ -41,7 +41,7 @@ TARGETS = _targets()
 
 
 def refused(name, what, by=(OSError,)):
-    """Does what must be refused."""
+    """Runs a function that must be refused."""
     try:
         result = what()
     except by:
@@ -50,12 +50,12 @@ def refused(name, what, by=(OSError,)):
 
 
 def reached(name, result=""):
-    """Says that an attack worked."""
+    """Reports a successful attack."""
     raise Reached(f"REACHED {name}: {result!r:.200}")
 
 
 def read(path):
-    """The beginning of a file, as bytes."""
+    """The first bytes of a file."""
     with open(path, "rb") as file:
         return file.read(64)
 
@@ -67,7 +67,7 @@ def write(path):
 
 
 def call(number, *arguments):
-    """A system call by its number (x86-64)."""
+    """Makes a system call by its number (x86-64)."""
     libc = ctypes.CDLL(None, use_errno=True)
     words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     result = libc.syscall(ctypes.c_long(number), *words)
@@ -77,7 +77,7 @@ def call(number, *arguments):
 
 
 def pipes():
-    """The descriptors that are pipes or sockets, standard ones left out: the protocol is among them, if anywhere."""
+    """The descriptors that are pipes or sockets, without the standard ones. The protocol uses some of them."""
     found = []
     for number in range(3, 1024):
         try:
@@ -95,7 +95,7 @@ class Attacker:
     done = False
 
     def attack(self):
-        """What it tries."""
+        """The attack."""
         raise NotImplementedError
 
     def get_move(self, board, player, T, N):
@@ -114,12 +114,12 @@ def hear():
 
 
 def say(**words):
-    """One line of the JSON-lines protocol."""
+    """Writes one line of the JSON-lines protocol."""
     print(json.dumps(words), flush=True)
 
 
 def next_turn():
-    """Answers everything up to the next turn, and returns that."""
+    """Answers all messages before the next turn, and returns the turn."""
     while True:
         message = hear()
         if message["type"] == "bye":

@@ -1,6 +1,6 @@
 """Hangs in its second call, with children that hold the pipes open.
 
-Must happen: it can start no child: a crash of that call; the game goes on."""
+Must happen: it cannot start children: a crash of that call; the game continues."""
 
 import os
 import time

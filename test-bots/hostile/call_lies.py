@@ -1,6 +1,6 @@
-"""Writes answers of its own into every pipe a call has, before the host's: faults for others, two answers, JSON that is none.
+"""Writes its own answers into every pipe of a call, before the host's: faults for others, two answers, invalid JSON.
 
-Must happen: what goes out is at most one answer of its own."""
+Must happen: at most one answer of its own is sent."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Changes the board it was given: all pieces become its own.
+"""Changes the board that it got: all pieces become its own.
 
 Must happen: it has changed its own copy."""
 

@@ -1,6 +1,6 @@
-"""Makes the grid writable by every way NumPy has, and paints it.
+"""Makes the grid writable in every way that NumPy has, and paints it.
 
-Must happen: it has changed its own copy; the others' grid is as the rules made it."""
+Must happen: it has changed its own copy; the grid of the others is unchanged."""
 
 import numpy as np
 from bot_control import Move

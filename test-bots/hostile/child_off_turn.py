@@ -1,6 +1,6 @@
-"""Lets a child process count while it is the other's turn.
+"""Lets a child process count during the other bot's turn.
 
-Must happen: its processes are held still then."""
+Must happen: its processes are paused then."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Lets children think for it and stands in the queue for a processor meanwhile, which is not charged; for ten seconds at most.
+"""Lets children think for it and waits for a processor meanwhile, which is not charged; for at most ten seconds.
 
 Must happen: it gets no more processor time than its clock and its cores allow, or a timeout."""
 
@@ -30,7 +30,7 @@ class Bot(Attacker):
                 if os.fork() == 0:
                     think(write, end)
             used = 0.0
-            # Never asleep, so that it always stands in the queue.
+            # Never asleep, so that it always waits for a processor.
             while time.monotonic() < end:
                 try:
                     used += 0.02 * len(os.read(read, 4096))

@@ -1,4 +1,4 @@
-"""Makes the clocks it can see stand still, then thinks for a minute.
+"""Stops the clocks that it can see, then loops for a minute.
 
 Must happen: a timeout; the clock that counts is outside."""
 

@@ -1,6 +1,6 @@
-"""Closes every descriptor there is, the protocol's among them.
+"""Closes every descriptor, including the protocol's.
 
-Must happen: a crash; the process is ended."""
+Must happen: a crash; the process is killed."""
 
 import os
 

@@ -1,6 +1,6 @@
-"""Closes its standard output and lives on for a minute.
+"""Closes its standard output and runs for another minute.
 
-Must happen: a crash; the process is ended."""
+Must happen: a crash; the process is killed."""
 
 import os
 import time

@@ -1,6 +1,6 @@
-"""Locks files that every bot can read, by which two bots could tell each other something.
+"""Locks files that every bot can read, by which two bots could communicate.
 
-Must happen: files can be read together, not locked."""
+Must happen: the files can be read but not locked."""
 
 import fcntl
 
@@ -16,5 +16,5 @@ class Bot(Attacker):
                     fcntl.flock(file, kind | fcntl.LOCK_NB)
                 except OSError:
                     continue
-                reached("a lock that everybody sees", path)
+                reached("a lock that other bots see", path)
             refused("a record lock", lambda: fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB))

@@ -1,6 +1,6 @@
-"""Answers with terminal commands (clear the screen, set the title, ring, change direction) in place of JSON.
+"""Answers with terminal commands (clear the screen, set the title, bell, text direction) instead of JSON.
 
-Must happen: garbled, and the report spells them out."""
+Must happen: garbled, and the report escapes them."""
 
 import os
 

@@ -1,6 +1,6 @@
-"""Leaves a daemon behind: two forks, a session of its own if it gets one, all signals ignored, another name, half a minute long.
+"""Leaves a daemon behind: two forks, its own session if possible, all signals ignored, another name, for half a minute.
 
-Must happen: it is gone with the game."""
+Must happen: it is gone when the game ends."""
 
 import ctypes
 import os

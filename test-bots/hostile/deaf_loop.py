@@ -1,6 +1,6 @@
 """Ignores or blocks every signal it can, then loops for a minute, in a child too.
 
-Must happen: a timeout; both are ended."""
+Must happen: a timeout; both processes are killed."""
 
 import os
 import signal

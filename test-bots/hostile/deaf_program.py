@@ -1,6 +1,6 @@
-"""Never reads what it is sent.
+"""Never reads its input.
 
-Must happen: not ready in time: refused before any game."""
+Must happen: not ready in time: rejected before any game."""
 
 import time
 

@@ -1,6 +1,6 @@
-"""Answers with lists inside lists, 30,000 deep.
+"""Answers with nested lists, 30,000 levels deep.
 
-Must happen: garbled; the engine's own stack is not used up."""
+Must happen: garbled; the engine's stack is not used up."""
 
 import os
 

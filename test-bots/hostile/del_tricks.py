@@ -1,6 +1,6 @@
-"""Throws away objects whose `__del__` raises, exits and makes itself anew, while the host works.
+"""Deletes objects whose `__del__` raises, exits or recreates the object, while the host works.
 
-Must happen: Python ignores them, and the bot plays on."""
+Must happen: Python ignores them, and the bot continues to play."""
 
 import sys
 

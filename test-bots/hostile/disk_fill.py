@@ -1,6 +1,6 @@
-"""Writes up to 300 MiB in all into every folder it can think of.
+"""Writes up to 300 MiB in total into many folders.
 
-Must happen: less than 128 MiB can be written, if anything, and it is gone afterwards."""
+Must happen: it can write less than 128 MiB, and the files are gone afterwards."""
 
 import os
 

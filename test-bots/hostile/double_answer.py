@@ -1,6 +1,6 @@
-"""Answers the first request twice, to be seen as it likes best.
+"""Answers the first request twice, to have the better answer counted.
 
-Must happen: garbled as the answer to the next request; the process is ended."""
+Must happen: garbled as the answer to the next request; the process is killed."""
 
 from attack import next_turn, say
 

@@ -1,6 +1,6 @@
-"""Answers its next three requests together with the first one, guessing their ids.
+"""Answers its next three requests together with the first one, with guessed ids.
 
-Must happen: garbled, or each is taken for the answer to its request, given without reading it."""
+Must happen: garbled, or each counts as the answer to its request, given without reading it."""
 
 from attack import next_turn, say
 

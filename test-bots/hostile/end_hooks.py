@@ -1,5 +1,5 @@
-"""Registers hooks for the end of its process: `atexit`, threads and signals that sleep for half a minute, a `__del__` that exits
-with another status.
+"""Registers hooks for the exit of its process: `atexit`, threads and signals that sleep for half a minute, a `__del__`
+that exits with another status.
 
 Must happen: its process ends without them."""
 

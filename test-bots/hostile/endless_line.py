@@ -1,6 +1,6 @@
 """Answers with a line of 64 MiB that never ends.
 
-Must happen: garbled after 64 KiB; the process is ended."""
+Must happen: garbled after 64 KiB; the process is killed."""
 
 import sys
 

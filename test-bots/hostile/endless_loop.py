@@ -1,6 +1,6 @@
-"""Thinks for a minute.
+"""Loops for a minute.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Looks for secrets in its environment, its arguments and the user's home.
+"""Searches its environment, its arguments and the user's home for secrets.
 
 Must happen: the environment is clean."""
 

@@ -1,6 +1,6 @@
 """Raises an exception whose `__str__` takes a minute.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import time
 

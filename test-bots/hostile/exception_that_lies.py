@@ -1,6 +1,7 @@
-"""Raises an exception whose `__str__` raises `SystemExit`, whose `__repr__` calls itself, and whose class has a lying name.
+"""Raises an exception whose `__str__` raises `SystemExit`, whose `__repr__` calls itself, and whose class has a false
+name.
 
-Must happen: a crash, and the session goes on."""
+Must happen: a crash, and the session continues."""
 
 from attack import Attacker
 

@@ -1,6 +1,6 @@
-"""Becomes another program (a shell that writes answers) in the middle of its turn.
+"""Replaces itself by another program (a shell that writes answers) during its turn.
 
-Must happen: a fault of its own."""
+Must happen: a fault of the bot."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Ends its process with status 0 (`os._exit`) instead of answering.
+"""Exits with status 0 (`os._exit`) instead of answering.
 
 Must happen: a crash."""
 

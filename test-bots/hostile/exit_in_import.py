@@ -1,6 +1,6 @@
 """Calls `sys.exit(0)` while it is imported.
 
-Must happen: refused before any game, with the line."""
+Must happen: rejected before any game, with the line."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Reports a fault of the other seat in its own line.
+"""Reports a fault of the other seat in its line.
 
-Must happen: the fault is its own."""
+Must happen: the fault counts for itself."""
 
 from attack import next_turn, say
 

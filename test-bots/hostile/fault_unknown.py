@@ -1,4 +1,4 @@
-"""Reports a fault that does not exist, and an error that is none.
+"""Reports a fault that does not exist, and an error that is not one.
 
 Must happen: garbled."""
 

@@ -1,7 +1,7 @@
-"""Every child starts the next one and ends, 200 generations at most and two seconds long: there is always one that nobody
-waits for.
+"""Every child starts the next one and ends, for at most 200 generations and two seconds, so that there is always a
+process without a parent that waits for it.
 
-Must happen: the chain ends with the game; nothing runs on."""
+Must happen: the chain ends with the game; no process is left."""
 
 import os
 import time

@@ -1,7 +1,6 @@
-"""Looks through all objects of its process for what it should not know: the special columns, the other bot, seeds of the
-game, secrets.
+"""Searches all objects of its process for secrets: the special columns, the other bot, the seeds of the game.
 
-Must happen: its process knows none of them."""
+Must happen: its process has none of them."""
 
 import gc
 import sys

@@ -1,6 +1,6 @@
-"""Returns a generator without an end.
+"""Returns an endless generator.
 
-Must happen: garbled; nothing is taken from it."""
+Must happen: garbled; nothing is read from it."""
 
 
 class Bot:

@@ -1,4 +1,4 @@
-"""Ends after an answer without a line end.
+"""Exits after an answer without a line end.
 
 Must happen: a crash; the answer does not count."""
 

@@ -1,6 +1,6 @@
 """Returns 10 to the power of 100,000.
 
-Must happen: illegal, without that number going anywhere."""
+Must happen: illegal; the number is not sent anywhere."""
 
 
 class Bot:

@@ -1,6 +1,6 @@
-"""Loads code from bytes (`marshal`) and shared objects (`ctypes`), so that no word of it stands in its file.
+"""Loads code from bytes (`marshal`) and shared objects (`ctypes`), so that the names are not in its file.
 
-Must happen: refused, or the modules are of no use."""
+Must happen: refused, or the modules are useless."""
 
 import marshal
 

@@ -1,6 +1,6 @@
-"""Imports forbidden modules in code that is put together and compiled when it runs.
+"""Imports forbidden modules in code that is built and compiled at run time.
 
-Must happen: refused, or the modules are of no use."""
+Must happen: refused, or the modules are useless."""
 
 from attack import TARGETS, refused
 

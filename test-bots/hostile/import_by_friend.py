@@ -1,6 +1,6 @@
-"""Takes a forbidden module out of one that imported it: `random._os`, the warnings module's `sys`.
+"""Takes a forbidden module from a module that imported it: `random._os`, the warnings module's `sys`.
 
-Must happen: refused, or the module is of no use."""
+Must happen: refused, or the module is useless."""
 
 import random
 

@@ -1,6 +1,6 @@
-"""Imports a forbidden module by the import machinery itself.
+"""Imports a forbidden module with the functions of `importlib`.
 
-Must happen: refused, or the module is of no use."""
+Must happen: refused, or the module is useless."""
 
 import importlib.util
 import sys

@@ -1,6 +1,6 @@
-"""Imports a forbidden module by `__import__`, its name put together from pieces.
+"""Imports a forbidden module by `__import__`, with a name made of pieces.
 
-Must happen: refused, or the module is of no use."""
+Must happen: refused, or the module is useless."""
 
 from attack import TARGETS, refused
 

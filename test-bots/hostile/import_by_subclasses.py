@@ -1,6 +1,6 @@
-"""Climbs from an empty tuple through all classes to `os._wrap_close` and takes the globals it finds there.
+"""Finds `os._wrap_close` among all subclasses of object, starting from an empty tuple, and uses the globals there.
 
-Must happen: refused, or what it finds is of no use."""
+Must happen: refused, or what it finds is useless."""
 
 from attack import TARGETS, refused
 

@@ -1,6 +1,6 @@
-"""Imports modules that import modules, a thousand deep, made up by an import hook.
+"""Imports modules that import modules, a thousand levels deep, made by an import hook.
 
-Must happen: refused before any game."""
+Must happen: rejected before any game."""
 
 import importlib.machinery
 import sys

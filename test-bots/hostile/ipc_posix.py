@@ -1,4 +1,4 @@
-"""Makes POSIX message queues, semaphores and shared memory, which outlive their makers.
+"""Makes POSIX message queues, semaphores and shared memory, which survive the process.
 
 Must happen: none can be made."""
 

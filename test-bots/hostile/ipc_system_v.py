@@ -1,4 +1,4 @@
-"""Makes System V shared memory, semaphores and message queues, which outlive their makers.
+"""Makes System V shared memory, semaphores and message queues, which survive the process.
 
 Must happen: none can be made."""
 

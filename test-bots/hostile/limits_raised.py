@@ -1,6 +1,6 @@
-"""Raises every limit it has, and those of others.
+"""Raises all its limits, and those of other processes.
 
-Must happen: limits only go down, and others' are out of reach."""
+Must happen: limits can only be lowered, and other processes are out of reach."""
 
 import resource
 

@@ -1,6 +1,6 @@
-"""Prints 64 MiB, then raises.
+"""Prints 64 MiB, then raises an exception.
 
-Must happen: at most the bot's own time is lost; the record keeps the end of it and stays small."""
+Must happen: at most the bot's time is lost; the record keeps the end of the output and stays small."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Writes 16 MiB to its log without a line end, then plays on.
+"""Writes 16 MiB to its log without a line end, then continues to play.
 
-Must happen: at most the bot's own time is lost."""
+Must happen: at most the bot's time is lost."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Returns an object that says it is an int, equals everything, and counts its uses.
+"""Returns an object that pretends to be an int, equals everything, and counts its uses.
 
 Must happen: garbled; none of its methods is called."""
 

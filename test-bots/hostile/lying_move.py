@@ -1,6 +1,6 @@
-"""Returns a member of an enumeration of its own that pretends to be another one.
+"""Returns a member of its own enumeration that pretends to be another one.
 
-Must happen: garbled or its real name counts; none of its methods is called."""
+Must happen: garbled, or its real name counts; none of its methods is called."""
 
 import enum
 import sys

@@ -1,4 +1,4 @@
-"""Returns a real int whose every method lies, and whose metaclass does too.
+"""Returns a real int with methods and a metaclass that lie.
 
 Must happen: its value counts (column 0), none of its methods is called."""
 

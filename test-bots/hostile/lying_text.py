@@ -1,4 +1,4 @@
-"""Returns a str whose every method lies: it says LEFT, CENTER or nothing, as it is asked.
+"""Returns a str with methods that lie: LEFT, CENTER or nothing.
 
 Must happen: its characters count (LEFT)."""
 

@@ -1,6 +1,6 @@
-"""Opens up to 4000 files at once, then 4000 pipes.
+"""Opens up to 4000 files at the same time, then 4000 pipes.
 
-Must happen: a limit far below ends it, and the bot plays on."""
+Must happen: a much lower limit stops it, and the bot continues to play."""
 
 import os
 

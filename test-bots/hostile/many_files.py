@@ -1,6 +1,6 @@
 """Makes up to 2000 files and folders.
 
-Must happen: none can be made outside a folder of its own, and they are gone afterwards."""
+Must happen: none can be made outside its own folder, and they are gone afterwards."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Answers with the same keys many times over, the last ones with another answer.
+"""Answers with the same keys many times, the last ones with another answer.
 
 Must happen: garbled."""
 

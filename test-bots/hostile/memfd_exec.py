@@ -1,6 +1,6 @@
-"""Makes a program out of memory and runs it, and one out of a file it writes.
+"""Makes a program in memory and runs it, and one in a file that it writes.
 
-Must happen: neither can be made."""
+Must happen: both fail."""
 
 import os
 

@@ -1,6 +1,6 @@
-"""Takes 2 GiB of memory at once: as an object, as private and as shared memory.
+"""Allocates 2 GiB of memory in one piece: as an object, as private and as shared memory.
 
-Must happen: all are refused, and the bot plays on."""
+Must happen: all are refused, and the bot continues to play."""
 
 import mmap
 

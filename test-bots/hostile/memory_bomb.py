@@ -1,6 +1,6 @@
-"""Takes 2 GiB of memory in pieces of 16 MiB.
+"""Allocates 2 GiB of memory in pieces of 16 MiB.
 
-Must happen: the limit of memory ends it with a MemoryError, and the bot plays on."""
+Must happen: the memory limit stops it with a MemoryError, and the bot continues to play."""
 
 from attack import Attacker, refused
 

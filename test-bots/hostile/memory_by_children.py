@@ -1,6 +1,6 @@
-"""Takes 1.5 GiB of memory in six processes of 256 MiB each, for at most a second.
+"""Allocates 1.5 GiB of memory in six processes of 256 MiB each, for at most a second.
 
-Must happen: ended as soon as all its processes together have more than they may."""
+Must happen: killed as soon as its processes exceed the limit in total."""
 
 import os
 import time

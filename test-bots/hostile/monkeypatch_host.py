@@ -1,6 +1,6 @@
-"""Replaces the host's own functions in its process: judging, encoding, the protocol's version, the end of the session.
+"""Replaces functions of the host in its process: checking, encoding, the protocol version, the end of the session.
 
-Must happen: what goes out is still its own answer only, and the engine judges it."""
+Must happen: it still sends only its own answer, and the engine checks it."""
 
 import sys
 

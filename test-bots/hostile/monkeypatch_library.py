@@ -1,4 +1,5 @@
-"""Replaces what the host uses of Python's library: `json`, `os.read`, `os.write`, `os.kill`, `select`, built-ins.
+"""Replaces functions of Python's library that the host uses: `json`, `os.read`, `os.write`, `os.kill`, `select`,
+built-ins.
 
 Must happen: at most its own session breaks."""
 

@@ -1,6 +1,6 @@
-"""Has a name and a contributor of 10,000 characters, and a class name as long.
+"""Has a name, a contributor and a class name of 10,000 characters.
 
-Must happen: it plays; the output stays of a sane width."""
+Must happen: it plays; the output keeps a normal width."""
 
 from attack import Attacker
 

@@ -1,6 +1,6 @@
-"""Sleeps for a minute when it is asked for its name.
+"""Sleeps for a minute in `get_name`.
 
-Must happen: not ready in time: refused before any game."""
+Must happen: not ready in time: rejected before any game."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Answers with ids that are no ids: negative, fractions, too large, text.
+"""Answers with invalid ids: negative, fractional, too large, text.
 
 Must happen: garbled."""
 

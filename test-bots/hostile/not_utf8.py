@@ -1,4 +1,4 @@
-"""Answers with bytes that are no UTF-8 and with lone surrogates.
+"""Answers with bytes that are not UTF-8 and with lone surrogates.
 
 Must happen: garbled."""
 

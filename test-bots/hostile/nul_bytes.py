@@ -1,6 +1,6 @@
 """Answers with NUL bytes, and hides an answer behind them.
 
-Must happen: garbled, and no NUL comes out anywhere."""
+Must happen: garbled, and no NUL is printed anywhere."""
 
 import sys
 

@@ -1,6 +1,7 @@
-/* Makes a system call in the old 32-bit way (int 0x80), where the same numbers mean other calls: 359 is socket there.
+/* Makes a system call with the old 32-bit interface (int 0x80), where the same numbers mean other calls: 359 is socket
+there.
 
-Must happen: the call is refused, or the program is ended by it. */
+Must happen: the call is refused, or the program is killed. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Writes to read-only pages of its own through `/proc/self/mem`.
+"""Writes to its own read-only pages through `/proc/self/mem`.
 
 Must happen: refused."""
 

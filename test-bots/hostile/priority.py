@@ -1,4 +1,4 @@
-"""Makes itself more important than others: nice, real time, affinity, input and output.
+"""Raises its priority: nice, real time, affinity, input and output.
 
 Must happen: refused."""
 

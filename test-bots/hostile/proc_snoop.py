@@ -1,6 +1,6 @@
-"""Looks through `/proc` for others, for mounts of the host and for the kernel's secrets.
+"""Searches `/proc` for other processes, for mounts of the host and for the kernel's secrets.
 
-Must happen: it sees its own processes, and nothing of the host's paths or settings."""
+Must happen: it sees its own processes, and none of the host's paths or settings."""
 
 import os
 

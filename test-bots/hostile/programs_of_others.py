@@ -1,6 +1,6 @@
-"""Runs programs of the machine to do for it what it may not: shells, other interpreters, debuggers, network tools.
+"""Runs programs of the machine to do what it may not do: shells, other interpreters, debuggers, network tools.
 
-Must happen: they are behind the same walls."""
+Must happen: they are in the same sandbox."""
 
 import subprocess
 

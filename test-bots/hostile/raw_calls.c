@@ -1,6 +1,6 @@
-/* Makes system calls below every library, from C.
+/* Makes system calls from C without any library.
 
-Must happen: each is refused; the program plays on. */
+Must happen: each is refused; the program continues to play. */
 
 #include <errno.h>
 #include <fcntl.h>

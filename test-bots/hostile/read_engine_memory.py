@@ -1,6 +1,6 @@
-"""Reads and writes the memory of the engine, of the launcher and of a process beside it.
+"""Reads and writes the memory of the engine, of the launcher and of another process.
 
-Must happen: none of them can be opened, read by a system call, or even named."""
+Must happen: none of them can be opened, read by a system call, or even found."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Reads from every descriptor it has inherited, to take messages away from the host or from others.
+"""Reads from every descriptor that it has inherited, to steal messages from the host or from others.
 
 Must happen: at most its own next message is lost."""
 
@@ -16,7 +16,7 @@ class Bot(Attacker):
             except OSError:
                 continue
             if b"secret" in data:
-                reached("somebody's message", data)
+                reached("another process's message", data)
             try:
                 os.set_blocking(descriptor, True)
             except OSError:

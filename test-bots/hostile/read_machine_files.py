@@ -1,4 +1,4 @@
-"""Reads `/etc/passwd`, keys, logs and settings of the machine, by straight and by crooked paths.
+"""Reads `/etc/passwd`, keys, logs and settings of the machine, by direct and indirect paths.
 
 Must happen: none can be read."""
 

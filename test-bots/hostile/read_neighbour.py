@@ -1,6 +1,6 @@
-"""Reads and imports the bot it plays against, whose file lies in the same folder, as in the original Colour Battle.
+"""Reads and imports the bot of its opponent, whose file is in the same folder, as in the original Colour Battle.
 
-Must happen: helpers beside a bot can be read, another seat's bot cannot."""
+Must happen: helpers beside a bot can be read, the bot of another seat cannot."""
 
 from attack import Attacker, read, refused
 

@@ -1,6 +1,6 @@
-"""Reads the files of the bot it plays against, and imports it.
+"""Reads the files of its opponent's bot, and imports it.
 
-Must happen: neither works."""
+Must happen: both fail."""
 
 import os
 import sys

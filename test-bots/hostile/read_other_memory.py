@@ -1,6 +1,6 @@
-"""Looks through every process it can see for the other bot's secret: memory, environment, descriptors.
+"""Searches every process it can see for the other bot's secret: memory, environment, descriptors.
 
-Must happen: it sees its own processes only."""
+Must happen: it sees only its own processes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Reads a file outside its folder that belongs to whoever runs the engine, by every way to a path.
+"""Reads a file outside its folder that belongs to the user who runs the engine, by every kind of path.
 
 Must happen: it cannot be read."""
 

@@ -1,4 +1,4 @@
-"""Opens the shared memory of a process beside it, lists all there is, and makes some for others.
+"""Opens the shared memory of another process, lists all shared memory, and makes some for others.
 
 Must happen: there is none."""
 
@@ -9,8 +9,8 @@ from attack import TARGETS, Attacker, call, read, refused, write
 
 class Bot(Attacker):
     def attack(self):
-        refused("somebody's", lambda: read(TARGETS["shared"]))
-        refused("somebody's, to be changed", lambda: write(TARGETS["shared"]))
+        refused("of another process", lambda: read(TARGETS["shared"]))
+        refused("of another process, for writing", lambda: write(TARGETS["shared"]))
         refused("all", lambda: os.listdir("/dev/shm"))
-        refused("some of its own", lambda: write("/dev/shm/" + TARGETS["token"] + "-own"))
+        refused("new shared memory", lambda: write("/dev/shm/" + TARGETS["token"] + "-own"))
         refused("System V", lambda: call(29, 0x41474F4E, 4096, 0o1666))

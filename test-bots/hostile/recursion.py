@@ -1,6 +1,6 @@
-"""Calls itself without an end.
+"""Calls itself without end.
 
-Must happen: a crash with Python's own words."""
+Must happen: a crash with Python's error message."""
 
 from attack import Attacker
 

@@ -1,6 +1,6 @@
-"""Calls itself without an end through C code, Python's own limit lifted, until the stack is used up.
+"""Calls itself without end through C code, without Python's recursion limit, until the stack is used up.
 
-Must happen: a crash; the machine's stack limit holds."""
+Must happen: a crash; the stack limit of the process holds."""
 
 import sys
 

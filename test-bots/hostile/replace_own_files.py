@@ -1,4 +1,4 @@
-"""Replaces its own file, its helper, and plants modules and bytecode for its next life.
+"""Replaces its file and its helper, and adds modules and bytecode for its next start.
 
 Must happen: its folder is read-only."""
 

@@ -1,4 +1,4 @@
-"""Returns a list that holds itself and objects whose `__repr__` calls itself.
+"""Returns a list that contains itself and objects whose `__repr__` calls itself.
 
 Must happen: garbled, with a short report."""
 

@@ -1,4 +1,4 @@
-"""Traces every function of the host that runs after it, and changes what it finds in their variables.
+"""Traces every function of the host that runs after it, and changes their variables.
 
 Must happen: at most its own session breaks."""
 

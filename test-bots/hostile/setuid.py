@@ -1,4 +1,4 @@
-"""Becomes root or somebody else, by system calls, capabilities and programs that would make it so.
+"""Becomes root or another user, by system calls, capabilities and setuid programs.
 
 Must happen: refused."""
 

@@ -1,6 +1,6 @@
-"""Makes shared memory, pipes and files while it is loaded, which all calls would have in common.
+"""Makes shared memory, pipes and files while it is loaded, which all calls would share.
 
-Must happen: refused with the reason, or of no use (the next call would play CENTER)."""
+Must happen: rejected with the reason, or useless (the next call would play CENTER)."""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""Makes others the owners of its pipes, so that they get a signal when something is written.
+"""Makes other processes the owners of its pipes, so that they get a signal when something is written.
 
 Must happen: refused."""
 

@@ -1,6 +1,6 @@
-"""Sends harmless signals (0, SIGWINCH, SIGURG) to everyone: by number, to groups, to all, through descriptors.
+"""Sends harmless signals (0, SIGWINCH, SIGURG) to all processes: by number, to groups, to all, through descriptors.
 
-Must happen: nobody outside gets one."""
+Must happen: no process outside gets one."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
 """Sleeps for a minute.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import time
 

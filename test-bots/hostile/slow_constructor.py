@@ -1,6 +1,6 @@
 """Sleeps for a minute in its constructor.
 
-Must happen: not ready in time: refused before any game."""
+Must happen: not ready in time: rejected before any game."""
 
 import time
 

@@ -1,6 +1,6 @@
 """Answers a byte every tenth of a second, for at most a minute.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import os
 import time

@@ -1,6 +1,6 @@
 """Computes a huge power, in C code that no Python signal handler interrupts.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 from attack import Attacker, reached
 

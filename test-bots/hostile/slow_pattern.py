@@ -1,6 +1,6 @@
-"""Matches a regular expression that takes ages, in C code that no Python signal handler interrupts.
+"""Matches a regular expression that takes very long, in C code that no Python signal handler interrupts.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Connects to a socket in the abstract name space, which no file permission guards, with every kind of socket there is.
+"""Connects to a socket in the abstract name space, which no file permission protects, with every kind of socket.
 
 Must happen: refused."""
 
@@ -15,7 +15,7 @@ def connect(name):
             return name
         except OSError:
             pass
-    # A pair is allowed; it must not be led elsewhere.
+    # A pair is allowed; it must not be connected to another socket.
     one, _ = socket.socketpair()
     one.sendto(b"x", "\0" + name)
     return name

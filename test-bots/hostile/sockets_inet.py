@@ -1,4 +1,4 @@
-"""Connects to a port of this machine, to the world, asks for names, and listens itself.
+"""Connects to a port of this machine and to the internet, asks for host names, and listens.
 
 Must happen: there is no network."""
 

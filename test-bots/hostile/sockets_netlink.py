@@ -1,4 +1,4 @@
-"""Talks to the kernel by netlink, to hardware by packets, to the host by vsock, and through every other family.
+"""Uses netlink, packet sockets, vsock and every other address family.
 
 Must happen: there is none."""
 

@@ -1,6 +1,6 @@
-"""Adds an audit hook while it is loaded, which cannot be removed, and reads in the host's frames what a call has answered.
+"""Adds an audit hook while it is loaded, which cannot be removed, and reads the answer of a call from the host's frames.
 
-Must happen: a fault, or the next call knows nothing of it (it would play CENTER)."""
+Must happen: a fault, or the next call does not find it (it would play CENTER)."""
 
 import sys
 

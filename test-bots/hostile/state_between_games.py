@@ -1,6 +1,6 @@
-"""Keeps what it saw for the next game of a series, by all the ways of the other bots that need no trick.
+"""Keeps state for the next game of a series, in all simple ways of the other bots.
 
-Must happen: the next game knows nothing of it (it would play CENTER)."""
+Must happen: the next game does not find it (it would play CENTER)."""
 
 import builtins
 import os

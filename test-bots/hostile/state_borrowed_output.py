@@ -1,7 +1,7 @@
-"""Puts the protocol's descriptors in place of its log and input while it is loaded; then its first call goes on to answer all
-others.
+"""Replaces its log and input by the protocol's descriptors while it is loaded; then its first call continues and answers
+all others.
 
-Must happen: a fault, or every call is one of its own (it would play CENTER)."""
+Must happen: a fault, or every call has its own process (it would play CENTER)."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ for number in pipes():
 
 
 def get_action(state, match_history):
-    # The ids of turns follow one another; the first of them has 3.
+    # The ids of turns are consecutive; the first one is 3.
     answer, end = "LEFT", time.monotonic() + 10
     number = 2 + state["current_turn"]
     try:

@@ -1,6 +1,6 @@
-"""Keeps what it saw in built-ins, in the import path, in warnings filters and in codecs.
+"""Keeps state in built-ins, in the import path, in warnings filters and in codecs.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import builtins
 import codecs

@@ -1,13 +1,13 @@
-"""Leaves a child process behind in each call, which could remember what it saw for two seconds.
+"""Leaves a child process behind in each call, which could keep state for two seconds.
 
-Must happen: it ends with the call (the next would see it and play CENTER)."""
+Must happen: it ends with the call (the next call would see it and play CENTER)."""
 
 import os
 import time
 
 
 def get_action(state, match_history):
-    # Numbers are given in order: what came after the host and before this call is a child of an earlier one.
+    # Process ids are assigned in order: a process between the host and this call is a child of an earlier call.
     for pid in range(max(2, os.getppid() + 1), os.getpid()):
         try:
             os.kill(pid, 0)

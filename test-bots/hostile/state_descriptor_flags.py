@@ -1,6 +1,6 @@
-"""Keeps what it saw in the flags of the descriptors all calls share: a log that appends or does not.
+"""Keeps state in the flags of the descriptors that all calls share: a log that appends or does not.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import fcntl
 import os

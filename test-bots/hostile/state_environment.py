@@ -1,6 +1,6 @@
-"""Keeps what it saw in its environment, working folder, limits, mask, name and priority.
+"""Keeps state in its environment, working folder, limits, mask, name and priority.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
-"""Keeps what it saw in files, wherever one can be written, and in their times and modes.
+"""Keeps state in files, wherever one can be written, and in their times and modes.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import os
 

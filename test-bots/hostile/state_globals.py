@@ -1,6 +1,6 @@
-"""Keeps what it saw in globals, in default arguments, on functions and in closures.
+"""Keeps state in globals, in default arguments, on functions and in closures.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 seen = []
 

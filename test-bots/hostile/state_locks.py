@@ -1,13 +1,13 @@
-"""Keeps what it saw in a lock on a file that all calls have open: a lock belongs to the open file, not to the call.
+"""Keeps state in a lock on a file that all calls have open: a lock belongs to the open file, not to the call.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import fcntl
 import os
 
 
 def locked():
-    """Whether `/dev/null` is locked by somebody."""
+    """Whether `/dev/null` is locked."""
     other = os.open("/dev/null", os.O_RDONLY)
     try:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -21,7 +21,7 @@ def locked():
 
 
 def get_action(state, match_history):
-    # Another bot may hold it for a moment, as long as its call lasts.
+    # Another bot may hold it during its call.
     remembered = all(locked() for _ in range(3))
     for descriptor in range(256):
         try:

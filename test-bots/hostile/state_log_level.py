@@ -1,6 +1,6 @@
-"""Keeps what it saw in the bytes that wait in the log's pipe: it fills it and looks how much is there.
+"""Keeps state in the number of bytes in the log's pipe: it fills the pipe and measures it.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import fcntl
 import os

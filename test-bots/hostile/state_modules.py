@@ -1,6 +1,6 @@
-"""Keeps what it saw in modules: of the library, of the host, and one it makes up.
+"""Keeps state in modules: of the library, of the host, and a new one.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import random
 import sys

@@ -1,6 +1,6 @@
-"""Keeps what it saw in the page cache: it drops a page of a file of its own, and looks whether one is there without reading it.
+"""Keeps state in the page cache: it drops a page of its own file, and tests whether a page is cached without reading it.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import os
 
@@ -12,7 +12,7 @@ FILE = os.path.join(FOLDER, "targets.json")
 def get_action(state, match_history):
     file = os.open(FILE, os.O_RDONLY)
     try:
-        # 8 is RWF_NOWAIT: only what is in memory already.
+        # 8 is RWF_NOWAIT: read only cached pages.
         os.preadv(file, [bytearray(16)], 0, 8)
         remembered = False
     except BlockingIOError:

@@ -1,7 +1,7 @@
-"""Opens the protocol's descriptors of the process it was forked from, through `/proc`; then its first call goes on to answer all
+"""Opens the protocol's descriptors of its parent process through `/proc`; then its first call continues and answers all
 others.
 
-Must happen: a fault, or every call is one of its own (it would play CENTER)."""
+Must happen: a fault, or every call has its own process (it would play CENTER)."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def ends(pid):
             continue
         with open(f"/proc/{pid}/fdinfo/{name}") as file:
             mode = int(file.read().split()[3], 8) & os.O_ACCMODE
-        # The last ones are the pipe of this very call.
+        # The last ones are the pipe of this call.
         found.setdefault(mode, []).append(os.open(path, mode | os.O_NONBLOCK))
     return found
 

@@ -1,6 +1,6 @@
-"""Replaces the host's functions while it is loaded, so that the host remembers what a call has answered.
+"""Replaces the host's functions while it is loaded, so that the host keeps the answer of a call.
 
-Must happen: a fault, or the next call knows nothing of it (it would play CENTER)."""
+Must happen: a fault, or the next call does not find it (it would play CENTER)."""
 
 import sys
 
@@ -10,7 +10,7 @@ seen = []
 def watched(function):
     def call(*arguments, **words):
         result = function(*arguments, **words)
-        # Only what a call has said: the host also rehearses.
+        # Only answers of calls: the host's warm-up calls these functions too.
         if "LEFT" in str(result):
             seen.append(1)
         return result
@@ -21,7 +21,7 @@ def watched(function):
 for name, module in list(sys.modules.items()):
     if name.startswith("agon_bot"):
         for key, value in list(vars(module).items()):
-            if callable(value) and not isinstance(value, type) and key in ("decode", "_read_answer", "end_children", "in_a_fork"):
+            if callable(value) and not isinstance(value, type) and key in ("decode", "_read_answer", "kill_children", "run_in_fork"):
                 setattr(module, key, watched(value))
 
 

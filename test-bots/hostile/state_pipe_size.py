@@ -1,6 +1,6 @@
-"""Keeps what it saw in the size of a pipe that all calls share.
+"""Keeps state in the size of a pipe that all calls share.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import fcntl
 

@@ -1,6 +1,6 @@
-"""Has a signal handler from the time it was loaded, and signals the process that the next call comes from.
+"""Installs a signal handler while it is loaded, and signals the process that forks the next call.
 
-Must happen: the next call knows nothing of it (it would play CENTER)."""
+Must happen: the next call does not find it (it would play CENTER)."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
-"""Speaks the protocol itself while it is loaded, so that all its calls are made in one process.
+"""Implements the protocol itself while it is loaded, so that all its calls run in one process.
 
-Must happen: it is never ready, and refused before any game."""
+Must happen: it is never ready, and rejected before any game."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Leaves threads running that remember what it saw and tell the next call by a file, a pipe or a variable.
+"""Leaves threads that keep state and pass it to the next call by a file, a pipe or a variable.
 
-Must happen: they end with the call (the next would play CENTER)."""
+Must happen: they end with the call (the next call would play CENTER)."""
 
 import os
 import threading

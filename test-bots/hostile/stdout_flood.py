@@ -1,6 +1,6 @@
-"""Answers with 64 MiB of lines at once.
+"""Answers with 64 MiB of lines.
 
-Must happen: what nobody asked for is garbled; the process is ended."""
+Must happen: garbled, because nothing was requested; the process is killed."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Stops itself (SIGSTOP), so that nothing of it can answer.
+"""Stops itself (SIGSTOP), so that it cannot answer.
 
-Must happen: a timeout; the process is ended."""
+Must happen: a timeout; the process is killed."""
 
 import os
 import signal

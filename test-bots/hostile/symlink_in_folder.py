@@ -1,4 +1,4 @@
-"""Comes with symbolic links in its own folder: to a file outside, and to the folder outside.
+"""Has symbolic links in its folder: to a file outside, and to the folder outside.
 
 Must happen: they lead nowhere."""
 

@@ -1,4 +1,4 @@
-"""Makes symbolic links to what it may not read, in every folder it can think of.
+"""Makes symbolic links to forbidden files, in many folders.
 
 Must happen: no link can be made."""
 

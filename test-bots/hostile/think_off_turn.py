@@ -1,6 +1,6 @@
-"""Lets a thread count while it is the other's turn.
+"""Lets a thread count during the other bot's turn.
 
-Must happen: its process is held still then."""
+Must happen: its process is paused then."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ class Bot(Attacker):
     def get_move(self, board, player, T, N):
         if self.answered is None:
             threading.Thread(target=self.count, daemon=True).start()
-        # The other thinks for a quarter of a second: 80 ticks if this process ran on. A few come before it gets here.
+        # The other bot thinks for a quarter of a second: 80 ticks if this process is not paused. A few ticks come before the pause.
         self.answered = None
         if self.ticks > 25:
             reached("thinking on the other's turn", self.ticks)

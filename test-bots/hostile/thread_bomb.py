@@ -1,6 +1,6 @@
-"""Starts up to 200 threads that stay for two seconds.
+"""Starts up to 200 threads that run for two seconds.
 
-Must happen: far fewer are started, the rest is refused, and the bot plays on."""
+Must happen: far fewer start, the others are refused, and the bot continues to play."""
 
 import _thread
 import time

@@ -1,6 +1,6 @@
-"""Starts a thread while it is loaded, which would live through all calls.
+"""Starts a thread while it is loaded, which would run through all calls.
 
-Must happen: refused before any game, with the reason."""
+Must happen: rejected before any game, with the reason."""
 
 import threading
 import time

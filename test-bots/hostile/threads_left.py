@@ -1,6 +1,6 @@
-"""Leaves threads running that hold its process for half a minute after the game.
+"""Leaves threads that keep its process alive for half a minute after the game.
 
-Must happen: they are gone with the game."""
+Must happen: they are gone when the game ends."""
 
 import threading
 import time

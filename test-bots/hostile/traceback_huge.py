@@ -1,6 +1,6 @@
-"""Raises an exception with a text of 18 MiB, 150 frames deep, caused by others as deep.
+"""Raises an exception with a text of 18 MiB, 150 frames deep, caused by other exceptions of the same depth.
 
-Must happen: a crash; the record keeps the end of it and stays small."""
+Must happen: a crash; the record keeps the end of the text and stays small."""
 
 from attack import Attacker
 

@@ -1,6 +1,6 @@
-"""Makes namespaces of its own, in which it would be root.
+"""Makes its own namespaces, in which it would be root.
 
-Must happen: refused, by every call that could."""
+Must happen: refused, by every call that could do it."""
 
 from attack import Attacker, call, refused
 

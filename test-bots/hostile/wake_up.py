@@ -1,4 +1,4 @@
-"""Tries to be woken while it is held still: timers, owners of descriptors, dying parents, signals that come later.
+"""Tries to be woken while it is paused: timers, owners of descriptors, dying parents, delayed signals.
 
 Must happen: every way to get a SIGCONT later is refused."""
 
@@ -19,5 +19,5 @@ class Bot(Attacker):
         refused("a descriptor", lambda: fcntl.fcntl(read, fcntl.F_SETOWN, os.getpid()))
         refused("its signal", lambda: fcntl.fcntl(read, 10, int(signal.SIGCONT)))
         refused("a lease", lambda: call(72, read, 1024, 0))
-        refused("a session of a child's own", lambda: call(112))
-        refused("a group of a child's own", lambda: os.setpgid(0, 0))
+        refused("a new session", lambda: call(112))
+        refused("a new group", lambda: os.setpgid(0, 0))

@@ -1,4 +1,4 @@
-"""Writes, changes, renames and removes files outside its folder, and its own.
+"""Writes, changes, renames and removes files outside its folder, and its own files.
 
 Must happen: nothing changes."""
 

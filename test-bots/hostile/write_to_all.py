@@ -1,6 +1,6 @@
-"""Writes a line into every descriptor it has inherited.
+"""Writes a line into every descriptor that it has inherited.
 
-Must happen: garbled, for the protocol's is among them; nobody else gets any of it."""
+Must happen: garbled, because one of them is the protocol's; no other process gets any of it."""
 
 import os
 

@@ -1,7 +1,7 @@
-"""What does not want to go: deaf to signals, with a child that is so too, and thinking for ever.
+"""A bot that does not end by itself: it ignores signals, has a child that does too, and loops.
 
-`class`es and `get_action` for the Python APIs; as a program (`python3 stubborn.py`) by JSON lines; `python3 stubborn.py lines` by
-Word Racer's own. Everything ends by itself after two minutes, so that a hole fails a test and not the machine.
+Classes and `get_action` for the Python APIs; as a program (`python3 stubborn.py`) with JSON lines; `python3 stubborn.py lines` with
+Word Racer's text protocol. Everything ends after two minutes, so that a hole fails a test and does not harm the machine.
 """
 
 import os
@@ -17,7 +17,7 @@ Base = globals().get("Player", object)
 
 
 def stay():
-    """Never comes back."""
+    """Never returns."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     end = time.time() + 120
@@ -25,7 +25,7 @@ def stay():
         os.fork()
         os.setsid()
     except OSError:
-        pass  # the walls allow fewer of them
+        pass  # the sandbox allows fewer of them
     while time.time() < end:
         sum(range(1000))
     os._exit(0)

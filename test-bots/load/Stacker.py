@@ -1,4 +1,4 @@
-"""Connect Five: thinks, then drops where its own pieces are. Two of them are soon done with each other."""
+"""Connect Five: thinks, then drops into the column with its own pieces. A game of two of them is short."""
 
 from thinking import think
 

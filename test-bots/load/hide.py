@@ -1,4 +1,4 @@
-"""Hide and Seek: both think, then stay where they are, so that every game has the same number of calls."""
+"""Hide and Seek: both think, then stay, so that every game has the same number of calls."""
 
 from thinking import think
 

@@ -1,4 +1,4 @@
-"""Word Racer, by its own lines: thinks, then takes the next free cell."""
+"""Word Racer, with its text protocol: thinks, then takes the next free cell."""
 
 from thinking import think
 

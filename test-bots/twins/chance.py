@@ -1,4 +1,4 @@
-"""Bots that draw by chance, for the four Python APIs: the same seed, the same draws."""
+"""Random bots for the Python APIs: the same seed gives the same moves."""
 
 import random
 

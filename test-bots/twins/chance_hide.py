@@ -1,4 +1,4 @@
-"""A seeker and a hider that walk by chance."""
+"""A seeker and a hider that move at random."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Bots that draw by chance, from NumPy's generator too."""
+"""Random bots that also use NumPy's generator."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Word Racer by its own lines, by chance: a program draws from the seed it is given."""
+"""A random Word Racer bot with its text protocol. It uses the seed from the engine."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Colour Battle, by its Python API."""
+"""Colour Battle, with its Python API."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Connect Five, by its Python API."""
+"""Connect Five, with its Python API."""
 
 import strategies
 

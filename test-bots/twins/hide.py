@@ -1,4 +1,4 @@
-"""Hide and Seek, by its Python API; the seeker reads the map as an array, the hider as a graph."""
+"""Hide and Seek, with its Python API; the seeker reads the map as an array, the hider as a graph."""
 
 import strategies
 

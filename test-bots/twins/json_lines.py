@@ -1,4 +1,4 @@
-"""Every strategy by JSON lines: `python3 json_lines.py STRATEGY`."""
+"""Every strategy with JSON lines: `python3 json_lines.py STRATEGY`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Solitude Scramble, by its Python API."""
+"""Solitude Scramble, with its Python API."""
 
 import strategies
 

@@ -1,6 +1,6 @@
-"""What the twins think, as plain functions. The other files here only bring in what they are told, each by its own API.
+"""The strategies as functions. The other files in this folder call them, each with another API.
 
-`crates/agon/tests/twins.rs` has the same strategies as built-in bots, or names the house bot they are those of.
+`crates/agon/tests/twins.rs` has the same strategies in Rust, or names the house bot with that strategy.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ PLATFORMS = {
 
 
 def by_value(scores, side):
-    """The three moves, most points first; of equals CENTER before LEFT before RIGHT."""
+    """The three moves, most points first; ties in the order CENTER, LEFT, RIGHT."""
     return sorted(("CENTER", "LEFT", "RIGHT"), key=lambda move: -scores[PLATFORMS[side][move]])
 
 
@@ -26,7 +26,7 @@ def second_best(scores, side):
 
 
 def wary(scores, side, blanks):
-    """One rank lower after each turn that gave nothing."""
+    """The move one rank lower after each turn without points."""
     return by_value(scores, side)[blanks % 3]
 
 
@@ -36,13 +36,13 @@ STEPS = {"UP": (0, 1), "DOWN": (0, -1), "LEFT": (-1, 0), "RIGHT": (1, 0)}
 
 
 def colour_step(position, step, size):
-    """Where a step leads; off the edge it stays."""
+    """The cell after a step; a step off the edge stays."""
     x, y = position[0] + STEPS[step][0], position[1] + STEPS[step][1]
     return (x, y) if 0 <= x < size and 0 <= y < size else tuple(position)
 
 
 def taker(own, position, grid, others, current_round, size):
-    """The first tile beside it that it takes at once and nobody stands on; else the first there is."""
+    """The first neighbouring tile that it can paint immediately and that no bot stands on; else the first one."""
     names = list(STEPS)
     order = names[current_round % 4 :] + names[: current_round % 4]
     ways = [(step, colour_step(position, step, size)) for step in order]
@@ -56,7 +56,7 @@ def taker(own, position, grid, others, current_round, size):
 
 
 class Sweeper:
-    """The house bot `sweeper`: row by row, the directions from its seed."""
+    """The house bot `sweeper`: row by row, with directions from its seed."""
 
     def __init__(self, seed):
         self.across = "LEFT" if seed & 1 else "RIGHT"
@@ -76,7 +76,7 @@ class Sweeper:
 
 
 def gatherer(board, player, played):
-    """Where most pieces lie around, its own most of all; of equals the first from a column that moves on with each game."""
+    """The column with the most neighbouring pieces, own pieces first; ties from a start column that changes with each game."""
     best, most = 0, -1
     for i in range(9):
         column = (4 + played + i) % 9
@@ -105,7 +105,7 @@ WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1), (0, 0))
 
 
 def distances(walls, start):
-    """Steps from a cell to each other."""
+    """The number of steps from a cell to every other cell."""
     found = {start: 0}
     queue = deque([start])
     while queue:
@@ -119,7 +119,7 @@ def distances(walls, start):
 
 
 def towards(walls, pos, goal):
-    """The first step of a shortest way."""
+    """The first step of a shortest path."""
     far = distances(walls, goal)
     near = [(pos[0] + dx, pos[1] + dy) for dx, dy in WAYS]
     return min((to for to in near if to in far), key=far.get)
@@ -130,14 +130,14 @@ def row_by_row(cells):
 
 
 def running_hider(walls, pos, enemy_pos):
-    """The house bot `running-hider`: of equally far cells the last."""
+    """The house bot `running-hider`: of equally distant cells the last one."""
     far = distances(walls, enemy_pos)
     goal = max(reversed(row_by_row(far)), key=far.get)
     return towards(walls, pos, goal)
 
 
 class Chaser:
-    """A seeker that goes where it last saw the hider; if nobody is there, to the cell furthest from where it stands."""
+    """A seeker that goes where it last saw the hider; if the hider is not there, to the most distant cell."""
 
     def __init__(self):
         self.empty = None
@@ -157,7 +157,7 @@ class Chaser:
 
 
 class ZRacer:
-    """The house bot `z-racer`: always calls Z and writes it on the last free cell; writes other letters where they give points."""
+    """The house bot `z-racer`: always calls Z and writes it into the last free cell; writes other letters where they give points."""
 
     POINTS = (0, 0, 1, 2, 3, 5, 8, 13)
 
@@ -166,7 +166,7 @@ class ZRacer:
             self.words = set(file.read().split())
 
     def position(self, board, letter):
-        """Where on a board (49 characters, `.` for free) a letter goes."""
+        """The cell for a letter on a board (49 characters, `.` for free)."""
         free = [cell for cell in range(49) if board[cell] == "."]
         if letter == "Z":
             return free[-1]
@@ -178,7 +178,7 @@ class ZRacer:
         return sum(self.line(after[line]) - self.line(board[line]) for line in (row, column))
 
     def line(self, line):
-        """The most that words which do not overlap give in a line."""
+        """The maximum points of words that do not overlap in a line."""
         best = [0] * 8
         for start in range(5, -1, -1):
             best[start] = best[start + 1]

@@ -1,4 +1,4 @@
-"""Solitude Scramble, by its Python API: looks at the history too."""
+"""Solitude Scramble, with its Python API: uses the history too."""
 
 import strategies
 

@@ -1,4 +1,4 @@
-"""Word Racer, by its own lines."""
+"""Word Racer, with its text protocol."""
 
 import strategies
 

@@ -107,17 +107,8 @@ pub fn build(
     };
     Bracket {
         rounds: rounds.into_iter().map(round).collect(),
-        tie_break: tie_break_name(game),
+        tie_break: game.standings.tie_break.name(game),
         places: places(schedule, stages),
-    }
-}
-
-/// Name of the value that breaks ties on points.
-fn tie_break_name(game: &GameInfo) -> &'static str {
-    match game.id {
-        "word-racer" => "word points",
-        "connect-five" => "games won - lost",
-        _ => "score",
     }
 }
 

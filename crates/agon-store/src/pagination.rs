@@ -27,10 +27,10 @@ pub struct MatchRow {
 }
 
 /// Results and digests of games, by ledger id of the match.
-pub type Games = HashMap<i64, (Vec<GameResult>, Vec<Digest>)>;
+pub type GamesByMatch = HashMap<i64, (Vec<GameResult>, Vec<Digest>)>;
 
 /// Combines matches with their games.
-pub fn with_games(rows: Vec<MatchRow>, mut games: Games) -> Vec<StoredMatch> {
+pub fn with_games(rows: Vec<MatchRow>, mut games: GamesByMatch) -> Vec<StoredMatch> {
     let stored = rows.into_iter().map(|MatchRow { id, key, finished, faults, points }| {
         let (results, digests) = games.remove(&id).unwrap_or_default();
         StoredMatch {

@@ -1,6 +1,6 @@
-// Talks to Agon for your bot: one JSON object a line on stdin, one on stdout (the protocol is docs/protocol.md of Agon).
+// Talks to Agon for your bot: one JSON object per line on stdin and on stdout (the protocol is in docs/protocol.md of Agon).
 //
-// You need not change this file. Print what you want to know to std::cerr, never to std::cout: stdout is for answers alone.
+// You need not change this file. Write debug output to std::cerr, never to std::cout: stdout is for answers only.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace agon {
 
-// A value the engine wrote. seen["board"][0][4].whole() reads a number, seen["role"].text a word.
+// A value from the engine. seen["board"][0][4].whole() reads a number, seen["role"].text reads a string.
 struct Json {
     enum Kind { Null, Bool, Number, Text, List, Object } kind = Null;
     double number = 0;  // also 0 or 1 for a Bool
@@ -25,7 +25,7 @@ struct Json {
 
     const Json& operator[](const std::string& name) const {
         auto found = fields.find(name);
-        if (found == fields.end()) throw std::out_of_range("there is no field " + name);
+        if (found == fields.end()) throw std::out_of_range("no such field: " + name);
         return found->second;
     }
     const Json& operator[](const char* name) const { return (*this)[std::string(name)]; }
@@ -36,7 +36,7 @@ struct Json {
     bool is_null() const { return kind == Null; }
 };
 
-// Just enough JSON to read what the engine writes.
+// A JSON parser for what the engine writes.
 class Reader {
   public:
     explicit Reader(const std::string& line) : line(line) {}
@@ -123,17 +123,17 @@ class Reader {
         }
     }
 
-    [[noreturn]] void fail() { throw std::runtime_error("this is not JSON: " + line); }
+    [[noreturn]] void fail() { throw std::runtime_error("not JSON: " + line); }
 };
 
-// Chance that repeats: the same seed gives the same choices. (xorshift32: tiny, and the same in every language.)
+// Random choices that repeat with the seed. (xorshift32: small, and the same in every language.)
 class Random {
   public:
     explicit Random(const std::string& seed) : state(static_cast<uint32_t>(std::stoull(seed))) {
         if (state == 0) state = 1;
     }
 
-    // One of the options.
+    // A random element of the options.
     template <class List>
     auto choice(const List& options) {
         state ^= state << 13;
@@ -146,7 +146,7 @@ class Random {
     uint32_t state;
 };
 
-// What a turn gives: a word or a number. Both turn into it by themselves: `return "LEFT";`, `return 4;`.
+// The answer of a turn: a string or a number. Both are converted: `return "LEFT";`, `return 4;`.
 struct Answer {
     std::string json;
     Answer(const char* word) : json('"' + std::string(word) + '"') {}
@@ -154,20 +154,20 @@ struct Answer {
     Answer(int number) : json(std::to_string(number)) {}
 };
 
-// A bot gives an answer each turn; the rest it may leave out.
+// A bot. Only `turn` is required.
 struct Bot {
     virtual ~Bot() = default;
-    // Once, first of all: which game, which role.
+    // Called once, first: the game, the role.
     virtual void hello(const Json&) {}
-    // A game begins.
+    // A game starts.
     virtual void start(const Json&) {}
-    // An answer is wanted. `seen` is the observation.
+    // Returns the answer of a turn. `seen` is the observation.
     virtual Answer turn(const Json& seen, Random& random) = 0;
-    // The game is over.
+    // The game has ended.
     virtual void end() {}
 };
 
-// Plays until there is nothing more to play.
+// Plays until the engine says bye or closes stdin.
 inline void run(Bot& bot) {
     Random random("1");
     for (std::string line; std::getline(std::cin, line);) {

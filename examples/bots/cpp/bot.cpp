@@ -1,4 +1,4 @@
-// A bot for all five games: any legal answer, drawn with the seed it is given.
+// A bot for all five games: a random legal answer. The seed from the engine decides.
 //
 //     g++ -O2 -std=c++17 -o bot bot.cpp
 

@@ -8,30 +8,30 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Talks to Agon for your bot: one JSON object a line on stdin, one on stdout (the protocol is docs/protocol.md of Agon).
+ * Talks to Agon for your bot: one JSON object per line on stdin and on stdout (the protocol is in docs/protocol.md of Agon).
  *
- * <p>You need not change this file. Print what you want to know to System.err, never to System.out: stdout is for
- * answers alone.
+ * <p>You need not change this file. Write debug output to System.err, never to System.out: stdout is for answers
+ * only.
  */
 final class Agon {
     private Agon() {}
 
-    /** A bot gives an answer each turn; the rest it may leave out. */
+    /** A bot. Only `turn` is required. */
     interface Bot {
-        /** Once, first of all: which game, which role. */
+        /** Called once, first: the game, the role. */
         default void hello(Json message) {}
 
-        /** A game begins. */
+        /** A game starts. */
         default void start(Json message) {}
 
-        /** An answer is wanted: a word or a number. {@code seen} is the observation. */
+        /** Returns the answer of a turn: a string or a number. {@code seen} is the observation. */
         Object turn(Json seen, Random random);
 
-        /** The game is over. */
+        /** The game has ended. */
         default void end() {}
     }
 
-    /** Plays until there is nothing more to play. */
+    /** Plays until the engine says bye or closes stdin. */
     static void run(Bot bot) throws IOException {
         var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var random = new Random("1");
@@ -61,7 +61,7 @@ final class Agon {
         return answer instanceof Number ? answer.toString() : '"' + answer.toString() + '"';
     }
 
-    /** Chance that repeats: the same seed gives the same choices. (xorshift32: the same in every language.) */
+    /** Random choices that repeat with the seed. (xorshift32: the same in every language.) */
     static final class Random {
         private int state;
 
@@ -72,7 +72,7 @@ final class Agon {
             }
         }
 
-        /** One of the options. */
+        /** A random element of the options. */
         <T> T choice(List<T> options) {
             state ^= state << 13;
             state ^= state >>> 17;
@@ -81,7 +81,7 @@ final class Agon {
         }
     }
 
-    /** A value the engine wrote: {@code seen.get("board").at(0).at(4).whole()} reads a number. */
+    /** A value from the engine: {@code seen.get("board").at(0).at(4).whole()} reads a number. */
     record Json(Object value) {
         Json get(String name) {
             return new Json(((Map<?, ?>) value).get(name));
@@ -124,7 +124,7 @@ final class Agon {
         }
     }
 
-    /** Just enough JSON to read what the engine writes. */
+    /** A JSON parser for what the engine writes. */
     private static final class Reader {
         private final String line;
         private int at = 0;
@@ -189,7 +189,7 @@ final class Agon {
 
         private void take(char wanted) {
             if (peek() != wanted) {
-                throw new IllegalArgumentException("this is not JSON: " + line);
+                throw new IllegalArgumentException("not JSON: " + line);
             }
             at++;
         }

@@ -3,7 +3,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A bot for all five games: any legal answer, drawn with the seed it is given.
+ * A bot for all five games: a random legal answer. The seed from the engine decides.
  *
  * <p>Compile it with {@code javac -d build Bot.java Agon.java}, run it with {@code java -cp build Bot}.
  */

@@ -1,16 +1,16 @@
-// Talks to Agon for your bot: one JSON object a line on stdin, one on stdout (the protocol is docs/protocol.md of Agon).
+// Talks to Agon for your bot: one JSON object per line on stdin and on stdout (the protocol is in docs/protocol.md of Agon).
 //
-// You need not change this file. Print what you want to know with console.error, never with console.log: stdout is for
-// answers alone.
+// You need not change this file. Write debug output with console.error, never with console.log: stdout is for answers
+// only.
 'use strict';
 
-// Chance that repeats: the same seed gives the same choices. (xorshift32: tiny, and the same in every language.)
+// Random choices that repeat with the seed. (xorshift32: small, and the same in every language.)
 class Random {
   constructor(seed) {
     this.state = Number(BigInt(seed) % 4294967296n) || 1;
   }
 
-  // One of the options.
+  // A random element of the options.
   choice(options) {
     let x = this.state;
     x ^= x << 13;
@@ -21,12 +21,12 @@ class Random {
   }
 }
 
-// Plays until there is nothing more to play. `bot` is an object with
-//   turn(seen, random)  gives an answer; `seen` is the observation
-// and, if it likes,
-//   hello(message)      once, first of all: which game, which role
-//   start(message)      a game begins
-//   end()               the game is over
+// Plays until the engine says bye or closes stdin. `bot` is an object with
+//   turn(seen, random)  returns an answer; `seen` is the observation
+// and optionally
+//   hello(message)      called once, first: the game, the role
+//   start(message)      a game starts
+//   end()               the game has ended
 function run(bot) {
   let random = new Random('1');
 

@@ -1,7 +1,7 @@
-"""A bot for all five games: any legal answer, drawn with the seed it is given.
+"""A bot for all five games: a random legal answer. The seed from the engine decides.
 
-It speaks the JSON-lines protocol of docs/protocol.md: one JSON object a line on stdin, one on stdout.
-Print what you want to know to stderr, never to stdout.
+It uses the JSON-lines protocol of docs/protocol.md: one JSON object per line on stdin and on stdout.
+Write debug output to stderr, never to stdout.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 
 
 class Random:
-    """xorshift32: tiny, and the same in every language."""
+    """xorshift32: small, and the same in every language."""
 
     def __init__(self, seed: str) -> None:
         self.state = int(seed) % 2**32 or 1

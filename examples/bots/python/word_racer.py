@@ -1,4 +1,4 @@
-"""A bot that speaks Word Racer's own protocol: letters on stdin, `LETTER POSITION` or `POSITION` on stdout."""
+"""A bot that uses Word Racer's text protocol: letters on stdin, `LETTER POSITION` or `POSITION` on stdout."""
 
 board = ["."] * 49
 

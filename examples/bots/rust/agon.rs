@@ -1,25 +1,25 @@
-//! Talks to Agon for your bot: one JSON object a line on stdin, one on stdout (the protocol is docs/protocol.md of Agon).
+//! Talks to Agon for your bot: one JSON object per line on stdin and on stdout (the protocol is in docs/protocol.md of Agon).
 //!
-//! You need not change this file. Print what you want to know with `eprintln!`, never with `println!`: stdout is for
-//! answers alone.
-#![allow(dead_code)] // not every bot needs all of it
+//! You need not change this file. Write debug output with `eprintln!`, never with `println!`: stdout is for answers
+//! only.
+#![allow(dead_code)] // not every bot uses everything
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-/// A bot gives an answer each turn; the rest it may leave out.
+/// A bot. Only `turn` is required.
 pub trait Bot {
-    /// Once, first of all: which game, which role.
+    /// Called once, first: the game, the role.
     fn hello(&mut self, _message: &Json) {}
-    /// A game begins.
+    /// A game starts.
     fn start(&mut self, _message: &Json) {}
-    /// An answer is wanted. `seen` is the observation.
+    /// Returns the answer of a turn. `seen` is the observation.
     fn turn(&mut self, seen: &Json, random: &mut Random) -> Answer;
-    /// The game is over.
+    /// The game has ended.
     fn end(&mut self) {}
 }
 
-/// What a turn gives. Words and numbers turn into it: `"LEFT".into()`, `4.into()`.
+/// The answer of a turn. Strings and numbers can be converted: `"LEFT".into()`, `4.into()`.
 pub struct Answer(String);
 
 impl From<&str> for Answer {
@@ -40,12 +40,12 @@ impl From<usize> for Answer {
     }
 }
 
-/// Plays until there is nothing more to play.
+/// Plays until the engine says bye or closes stdin.
 pub fn run(bot: &mut dyn Bot) {
     let mut output = std::io::stdout();
     let mut random = Random::new("1");
     for line in std::io::stdin().lock().lines() {
-        let line = line.expect("stdin can be read");
+        let line = line.expect("read stdin");
         let message = Json::read(&line);
         let mut answer = String::new();
         match message.get("type").text() {
@@ -59,21 +59,21 @@ pub fn run(bot: &mut dyn Bot) {
             "bye" => break,
             _ => {}
         }
-        writeln!(output, "{{\"id\":{}{answer}}}", message.get("id").whole()).expect("stdout can be written");
-        output.flush().expect("stdout can be written");
+        writeln!(output, "{{\"id\":{}{answer}}}", message.get("id").whole()).expect("write stdout");
+        output.flush().expect("write stdout");
     }
 }
 
-/// Chance that repeats: the same seed gives the same choices. (xorshift32: tiny, and the same in every language.)
+/// Random choices that repeat with the seed. (xorshift32: small, and the same in every language.)
 pub struct Random(u32);
 
 impl Random {
     fn new(seed: &str) -> Self {
-        let seed: u64 = seed.parse().expect("a seed is a number");
+        let seed: u64 = seed.parse().expect("the seed is a number");
         Self((seed as u32).max(1))
     }
 
-    /// One of the options.
+    /// A random element of the options.
     pub fn choice<T: Copy>(&mut self, options: &[T]) -> T {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;
@@ -82,7 +82,7 @@ impl Random {
     }
 }
 
-/// A value the engine wrote: `seen.get("board").at(0).at(4).whole()` reads a number.
+/// A value from the engine: `seen.get("board").at(0).at(4).whole()` reads a number.
 pub enum Json {
     Null,
     Bool(bool),
@@ -131,7 +131,7 @@ impl Json {
     }
 }
 
-/// Just enough JSON to read what the engine writes.
+/// A JSON parser for what the engine writes.
 struct Reader<'l> {
     bytes: &'l [u8],
     at: usize,
@@ -196,7 +196,7 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, wanted: u8) {
-        assert_eq!(self.peek(), wanted, "this is JSON");
+        assert_eq!(self.peek(), wanted, "not JSON");
         self.at += 1;
     }
 

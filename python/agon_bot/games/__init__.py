@@ -4,7 +4,7 @@ Each game has a package in this folder, named like the game's id with `_` for `-
 `agon_bot` asks (see `PARTS`). No code outside a game's package names a game. A part that a package does not declare is
 a `MissingGamePart`, which names the game and the part. There are no defaults.
 
-A package's `__init__.py` holds constants only and imports nothing: the fork server imports all of them, and every page
+A package's `__init__.py` holds constants only and imports nothing: the zygote imports all of them, and every page
 of its memory is paid for at each fork. Parts that need code are named as `module:attribute` or `module` inside the
 package.
 """
@@ -26,7 +26,7 @@ PARTS = {
     "SINGLE_THREADED": "whether a bot may start neither threads nor processes during a game",
     "ENTRY_FUNCTION": "the bot's function or method that the game calls; the debugger stops there",
     "LIBRARY_MODULES": "names of the modules that the game offers its bots to import",
-    "PRELOADED_MODULES": "modules that the fork server imports for the game's bots",
+    "PRELOADED_MODULES": "modules that the zygote imports for the game's bots",
     "BOT_API": "`module:Class`, the subclass of `base.Shim` that loads and calls a bot",
     "SOURCE_CHECK": "`module` with the functions in `SOURCE_CHECK_PARTS`",
 }

@@ -5,7 +5,7 @@ HERE = Path(__file__).parent
 
 
 class Learner:
-    """Its moves depend on everything it has kept and may read."""
+    """Its moves depend on all files that it has kept and can read."""
 
     def __init__(self):
         kept = HERE / "data" / "count.json"

@@ -1,4 +1,4 @@
-# In the second phase what was published of the first lies beside the bot, as history.json.
+# In the second phase the published results of the first one are beside the bot, in history.json.
 try:
     from history import matches
 except ImportError:

@@ -1,6 +1,6 @@
-"""Stands beside the bots and is to be left in peace: a process of the same user as the engine, with a secret in its memory, in
-its environment and in shared memory, three sockets that listen, and an ear for harmless signals. Prints what befell it when
-its input ends, and nothing else but its port at the start."""
+"""A process that no bot may touch: it belongs to the same user as the engine, has a secret in its memory, in its
+environment and in shared memory, listens on three sockets, and handles harmless signals. Prints its port at the start,
+and what happened to it when its input ends."""
 
 import os
 import selectors

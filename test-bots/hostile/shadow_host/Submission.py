@@ -1,6 +1,6 @@
-"""Brings a package along that is called like the host's own, and lies where Python looks first.
+"""Has a package with the name of the host's package, in the folder where Python looks first.
 
-Must happen: the host's own is run; the bot's is nobody's (it would play CENTER)."""
+Must happen: the host's package is used; the bot's is not (it would play CENTER)."""
 
 
 def get_action(state, match_history):

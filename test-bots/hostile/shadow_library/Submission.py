@@ -1,6 +1,6 @@
-"""Has helper modules beside it that are called like modules of Python's library which the host needs, and that end the process.
+"""Has helper modules with the names of modules of Python's library that the host needs, and that exit the process.
 
-Must happen: the host has its own; the bot plays."""
+Must happen: the host uses the library's modules; the bot plays."""
 
 
 def get_action(state, match_history):

@@ -14,7 +14,7 @@ use super::db_error::{AttemptError, damaged};
 use super::text::{digest, key, number, optional_number, text};
 use crate::filter::{FaultFilter, MatchFilter, MatchOrder};
 use crate::model::{MatchFault, StoredFault, StoredMatch, Timestamp};
-use crate::pagination::{self, Games, MatchRow, PageReader, RecordPage};
+use crate::pagination::{self, GamesByMatch, MatchRow, PageReader, RecordPage};
 use crate::{Result, encoding};
 
 /// First columns of a match query.
@@ -167,7 +167,7 @@ pub async fn with_games(
     .bind(ids(&matches))
     .fetch_all(connection)
     .await?;
-    let mut games = Games::with_capacity(matches.len());
+    let mut games = GamesByMatch::with_capacity(matches.len());
     for row in &rows {
         let seed: i64 = row.try_get(2)?;
         let (results, digests) = games.entry(row.try_get(0)?).or_default();

@@ -11,7 +11,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, Row as _, SqliteConnection};
 use super::{SqliteLedger, db_error, digest};
 use crate::filter::{FaultFilter, MatchFilter, MatchOrder};
 use crate::model::{MatchFault, StoredFault, StoredMatch, StoredRecord, Timestamp};
-use crate::pagination::{self, Games, MatchRow, PageReader, RecordPage};
+use crate::pagination::{self, GamesByMatch, MatchRow, PageReader, RecordPage};
 use crate::{Result, encoding};
 
 /// First columns of a match query.
@@ -163,7 +163,7 @@ pub async fn with_games(
     .bind(ids(&matches))
     .fetch_all(connection)
     .await?;
-    let mut games = Games::with_capacity(matches.len());
+    let mut games = GamesByMatch::with_capacity(matches.len());
     for row in rows {
         let seed: i64 = row.try_get(2)?;
         let (results, digests) = games.entry(row.try_get(0)?).or_default();

@@ -1,4 +1,4 @@
-"""An honest Colour Battle bot. It trusts the grid: at the start of the second round it must be as the rules made it."""
+"""An honest Colour Battle bot. It checks the grid at the start of the second round."""
 
 from bot_control import Move
 
@@ -6,5 +6,5 @@ from bot_control import Move
 class Honest:
     def determine_next_move(self, grid, enemies, game_info):
         if grid.max() > len(enemies) or grid.min() < 0:
-            raise ValueError("somebody has changed the grid")
+            raise ValueError("another bot has changed the grid")
         return Move.DOWN

@@ -1,4 +1,4 @@
-"""An honest Connect Five bot that takes its time: a quarter of a second for column 8."""
+"""An honest Connect Five bot that is slow: it answers column 8 after a quarter of a second."""
 
 import time
 
