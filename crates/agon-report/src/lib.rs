@@ -2,7 +2,7 @@
 //! files and no ledger. The only script is that of the replay viewer.
 //!
 //! [`data`] defines the content of a report. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`],
-//! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
+//! [`tables`] and [`lists`]. [`scale`] computes the scales of all charts, for the web app too. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
 
 pub mod bracket;
 pub mod charts;
@@ -11,6 +11,7 @@ pub mod html;
 pub mod lists;
 pub mod matrix;
 pub mod pages;
+pub mod scale;
 pub mod tables;
 pub mod text_format;
 
