@@ -1,4 +1,4 @@
-// Every game has all parts of the web app: a view, a board, an icon and texts. The test names what is missing.
+// Every game has all parts of the web app: a view, a board, an icon and texts. The test names the missing part.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -25,7 +25,7 @@ export type Block =
   | { kind: 'table'; head: Inline[][]; rows: Inline[][][]; right: boolean[] }
   | { kind: 'rule' };
 
-// HTML stays text. The parser leaves out what is nested deeper than this.
+// HTML stays text. The parser leaves out text that is nested deeper than this.
 const parser = new MarkdownIt('default', { html: false, maxNesting: 20 });
 // Every link is parsed, so that an unsafe one keeps its words; `safeHref` decides about the address.
 parser.validateLink = () => true;
