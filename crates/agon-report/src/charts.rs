@@ -220,11 +220,7 @@ pub fn think_times(times: &[ThinkTimes], names: Names<'_>) -> String {
             svg: format!(
                 "<path class=\"line\" d=\"M{mean} 10H{longest}M{longest} 6V14\"/><path class=\"point\" d=\"M{mean} 3V17\"/>"
             ),
-            description: format!(
-                "mean {}, longest {}",
-                html_duration(one.mean),
-                html_duration(one.longest)
-            ),
+            description: format!("mean {}, longest {}", html_duration(one.mean), html_duration(one.longest)),
             figures: vec![html_duration(one.mean), html_duration(one.longest)],
         }
     };

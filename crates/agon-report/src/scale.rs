@@ -114,7 +114,9 @@ pub fn ticks(low: f64, high: f64) -> Vec<f64> {
 /// Minimum and maximum of the finite values; `None` without any.
 fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let finite = values.into_iter().filter(|x| x.is_finite());
-    finite.fold(None, |range, x| range.map_or(Some((x, x)), |(low, high): (f64, f64)| Some((low.min(x), high.max(x)))))
+    finite.fold(None, |range, x| {
+        range.map_or(Some((x, x)), |(low, high): (f64, f64)| Some((low.min(x), high.max(x))))
+    })
 }
 
 /// Scale of ratings with their errors; `None` if no rating is known.

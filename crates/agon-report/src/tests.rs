@@ -90,22 +90,27 @@ fn drawn_marks(html: &str) -> Vec<(f64, String)> {
 
 #[test]
 fn axis_marks_equal_the_shared_vectors() {
-    let cases: serde_json::Value = serde_json::from_str(include_str!("../testdata/chart_scales.json")).unwrap();
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("../testdata/chart_scales.json")).unwrap();
     let mut compared = 0;
     for case in cases.as_array().unwrap() {
         let input = &case["input"];
         let entrant = |at: usize| Entrant(u32::try_from(at).unwrap());
-        let pairs = |key: &str| -> Vec<(f64, f64)> {
-            serde_json::from_value(input[key].clone()).unwrap_or_default()
-        };
+        let pairs =
+            |key: &str| -> Vec<(f64, f64)> { serde_json::from_value(input[key].clone()).unwrap_or_default() };
         let html = if let Some(of) = input.get("histogram") {
             let counts: Vec<Vec<u64>> = serde_json::from_value(of["counts"].clone()).unwrap();
             let counts = counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
             let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
             charts::histogram(&ScoreHistograms { score: "score", unit: "", from, width, counts }, &name)
         } else if input.get("ratings").is_some() {
-            let rating = |(at, &(rating, error)): (usize, &(f64, f64))| Rating { entrant: entrant(at), rating, error };
-            charts::ratings(&pairs("ratings").iter().enumerate().map(rating).collect::<Vec<_>>(), "all", &name)
+            let rating =
+                |(at, &(rating, error)): (usize, &(f64, f64))| Rating { entrant: entrant(at), rating, error };
+            charts::ratings(
+                &pairs("ratings").iter().enumerate().map(rating).collect::<Vec<_>>(),
+                "all",
+                &name,
+            )
         } else if input.get("think_times_ns").is_some() {
             let times = |(at, &(mean, longest)): (usize, &(f64, f64))| ThinkTimes {
                 entrant: entrant(at),

@@ -143,8 +143,11 @@ mod tests {
         let kind = input.as_object().unwrap().keys().next().unwrap();
         match kind.as_str() {
             "ratings" => {
-                let rating =
-                    |(at, pair): (usize, Vec<f64>)| Rating { entrant: entrant(at), rating: pair[0], error: pair[1] };
+                let rating = |(at, pair): (usize, Vec<f64>)| Rating {
+                    entrant: entrant(at),
+                    rating: pair[0],
+                    error: pair[1],
+                };
                 let all: Vec<Rating> = each(kind).map(rating).collect();
                 json!(scale::ratings(&all).map(AxisScaleBody::from))
             }
@@ -160,7 +163,8 @@ mod tests {
             "histogram" => {
                 let of = &input[kind];
                 let counts: Vec<Vec<u64>> = serde_json::from_value(of["counts"].clone()).unwrap();
-                let counts = counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
+                let counts =
+                    counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
                 let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
                 let histograms = ScoreHistograms { score: "score", unit: "", from, width, counts };
                 json!(HistogramScaleBody::from(HistogramScale::new(&histograms)))
