@@ -122,15 +122,11 @@ fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
 /// Scale of ratings with their errors; `None` if no rating is known.
 pub fn ratings(ratings: &[Rating]) -> Option<AxisScale> {
     let known = ratings.iter().filter(|one| one.rating.is_finite() && one.error.is_finite());
-    rating_range(known.flat_map(|one| [one.rating - one.error, one.rating + one.error]))
+    rating_history(known.flat_map(|one| [one.rating - one.error, one.rating + one.error]))
 }
 
 /// Scale of ratings over time; `None` without any.
-pub fn rating_history(ratings: impl IntoIterator<Item = f64>) -> Option<AxisScale> {
-    rating_range(ratings)
-}
-
-fn rating_range(values: impl IntoIterator<Item = f64>) -> Option<AxisScale> {
+pub fn rating_history(values: impl IntoIterator<Item = f64>) -> Option<AxisScale> {
     let (low, high) = range(values)?;
     let margin = ((high - low) * 0.04).max(5.0);
     let (low, high) = (low - margin, high + margin);
