@@ -3,7 +3,7 @@
 
 import { mount, unmount } from 'svelte';
 import { filmProblem, type Film, type FilmPart } from './film';
-import { gameView } from './games';
+import { gameView } from './games/views';
 import Replay from './Replay.svelte';
 import { viewerTexts } from './viewer_texts';
 

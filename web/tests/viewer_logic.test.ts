@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { axisMax, linePath } from '../src/chart';
 import { viewerTexts } from '../src/viewer_texts';
-import { newWords } from '../src/games/word';
+import { texts as connectFive } from '../src/games/connect-five/texts';
+import { texts as wordRacer } from '../src/games/word-racer/texts';
+import { newWords } from '../src/games/word-racer/view';
 import { turnFromHash, hashWithTurn } from '../src/turn_hash';
 import { colour, textColourOn, letter } from '../src/palette';
 import { initialSpeed, Playback, SPEEDS } from '../src/playback.svelte';
@@ -171,6 +173,6 @@ test('viewer texts format times and answers', () => {
   expect([0.04, 4.2, 758, 10_500, 2_000_000].map(viewerTexts.micros)).toEqual(['< 0.1 µs', '4.2 µs', '758 µs', '10.5 ms', '2.00 s']);
   expect(viewerTexts.describeAnswer('!timeout', undefined)).toBe('timeout');
   expect(viewerTexts.describeAnswer('L', undefined)).toBe('left');
-  expect(viewerTexts.describeAnswer('4', viewerTexts.connect.answer)).toBe('column 4');
-  expect([viewerTexts.word.answer('X12'), viewerTexts.word.answer('26')]).toEqual(['X at 12', 'at 26']);
+  expect(viewerTexts.describeAnswer('4', connectFive.answer)).toBe('column 4');
+  expect([wordRacer.answer('X12'), wordRacer.answer('26')]).toEqual(['X at 12', 'at 26']);
 });

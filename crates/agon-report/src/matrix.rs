@@ -7,6 +7,7 @@ use agon_league::standings::{PairStanding, Standings, StandingsTable, TableCell}
 
 use crate::charts::Names;
 use crate::html::{escaped, note, scroll_region};
+use crate::scale;
 
 /// Maximum number of entrants. Wider tables are not readable.
 const MAX_ENTRANTS: usize = 40;
@@ -65,11 +66,10 @@ fn from_table(
         .enumerate()
         .filter_map(|(at, column)| Some((at, Entrant(column.id.strip_prefix("against_")?.parse().ok()?))))
         .collect();
-    let measured =
-        table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, TableCell::Real(..)));
-    let range = measured.then(|| range(table));
-    let shade = |row: Option<Entrant>, column: Entrant, cell: &TableCell| match (cell, range) {
-        (TableCell::Real(x, ..), Some((low, high))) => Some((x.max(1.0).ln() - low) / (high - low).max(1e-9)),
+    let scale = scale::table(table);
+    let measured = scale.is_some();
+    let shade = |row: Option<Entrant>, column: Entrant, cell: &TableCell| match (cell, &scale) {
+        (TableCell::Real(x, ..), Some(scale)) => Some(scale.position(*x) / 100.0),
         (TableCell::Empty, _) => None,
         _ => row.and_then(|row| shares.get(row, column)),
     };
@@ -92,15 +92,6 @@ fn from_table(
         if measured { "Stronger shade: higher value." } else { "Stronger shade: larger share of wins." };
     let notes: String = table.notes.iter().map(|text| note(text)).collect();
     draw(&rows, &columns, !measured) + &notes + &note(shade_note)
-}
-
-/// Minimum and maximum of the measured values, as logarithms: equal ratios give equal differences in shade.
-fn range(table: &StandingsTable) -> (f64, f64) {
-    let values = table.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
-        TableCell::Real(x, ..) => Some(x.max(1.0).ln()),
-        _ => None,
-    });
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
 /// Table for a game of many players: how often each entrant placed ahead of each other one.

@@ -1,13 +1,13 @@
 //! Tables: standings, rows of one entrant, and versions of bots.
 
 use agon_league::Entrant;
-use agon_league::standings::{Standings, StandingsTable};
+use agon_league::standings::{Standings, StandingsTable, TableCell};
 
 use crate::data::{GameLine, Report, Version};
 use crate::html::{
     ColumnTitle, HtmlTable, bidi_isolate, escaped, link, note, number_column, text_column, time_span,
 };
-use crate::text_format::{count, trim_number};
+use crate::text_format::{count, html_duration, trim_number};
 
 /// Links from a page to other pages of its report.
 #[derive(Clone, Copy)]
@@ -73,7 +73,10 @@ fn titled(table: &StandingsTable, caption: &str, links: PageLinks<'_>) -> String
                 ),
                 "medal" => medal(&cell.describe()),
                 "contributor" => bidi_isolate(&cell.describe()),
-                _ => escaped(&cell.describe()),
+                _ => match cell {
+                    TableCell::Time(ns) => html_duration(*ns),
+                    _ => escaped(&cell.describe()),
+                },
             })
             .collect()
     };

@@ -13,7 +13,7 @@ use crate::data::{
 };
 use crate::html::{Viewer, escaped};
 use crate::pages::{self, AdjacentGames};
-use crate::{charts, matrix};
+use crate::{charts, matrix, scale};
 
 const HOSTILE: &str = "<script>alert('1')</script>\u{202e}&\"";
 
@@ -68,14 +68,68 @@ fn large_fields_are_cut_with_a_note() {
 
 #[test]
 fn ticks_are_round_and_few() {
-    assert_eq!(charts::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-    assert_eq!(charts::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);
-    assert_eq!(charts::ticks(-0.3, 0.3).len(), 3);
-    assert_eq!(charts::ticks(5.0, 5.0), [5.0]);
+    assert_eq!(scale::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+    assert_eq!(scale::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);
+    assert_eq!(scale::ticks(-0.3, 0.3).len(), 3);
+    assert_eq!(scale::ticks(5.0, 5.0), [5.0]);
     for span in 1..2000 {
-        let marks = charts::ticks(17.0, 17.0 + f64::from(span) * 0.37);
+        let marks = scale::ticks(17.0, 17.0 + f64::from(span) * 0.37);
         assert!((2..=6).contains(&marks.len()), "{span}: {marks:?}");
     }
+}
+
+/// Position in per cent and label of each mark of the drawn axis.
+fn drawn_marks(html: &str) -> Vec<(f64, String)> {
+    let (_, axis) = html.split_once("<div class=\"axis\">").expect("a chart with an axis");
+    let (axis, _) = axis.split_once("</div>").unwrap();
+    let marks = axis.split("<span style=\"left:").skip(1).map(|mark| {
+        let (position, label) = mark.split_once("%\">").unwrap();
+        (position.parse().unwrap(), label.trim_end_matches("</span>").to_owned())
+    });
+    marks.collect()
+}
+
+#[test]
+fn axis_marks_equal_the_shared_vectors() {
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("../testdata/chart_scales.json")).unwrap();
+    let mut compared = 0;
+    for case in cases.as_array().unwrap() {
+        let input = &case["input"];
+        let entrant = |at: usize| Entrant(u32::try_from(at).unwrap());
+        let pairs =
+            |key: &str| -> Vec<(f64, f64)> { serde_json::from_value(input[key].clone()).unwrap_or_default() };
+        let html = if let Some(of) = input.get("histogram") {
+            let counts: Vec<Vec<u64>> = serde_json::from_value(of["counts"].clone()).unwrap();
+            let counts = counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
+            let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
+            charts::histogram(&ScoreHistograms { score: "score", unit: "", from, width, counts }, &name)
+        } else if input.get("ratings").is_some() {
+            let rating =
+                |(at, &(rating, error)): (usize, &(f64, f64))| Rating { entrant: entrant(at), rating, error };
+            charts::ratings(
+                &pairs("ratings").iter().enumerate().map(rating).collect::<Vec<_>>(),
+                "all",
+                &name,
+            )
+        } else if input.get("think_times_ns").is_some() {
+            let times = |(at, &(mean, longest)): (usize, &(f64, f64))| ThinkTimes {
+                entrant: entrant(at),
+                answers: 1,
+                mean,
+                longest,
+            };
+            let all: Vec<ThinkTimes> = pairs("think_times_ns").iter().enumerate().map(times).collect();
+            charts::think_times(&all, &name)
+        } else {
+            // Only the web app has this chart.
+            continue;
+        };
+        let expected: Vec<(f64, String)> = serde_json::from_value(case["drawn"].clone()).unwrap();
+        assert_eq!(drawn_marks(&html), expected, "{}", case["name"]);
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
 }
 
 fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> BracketTie {

@@ -28,6 +28,11 @@ pub fn format_time(at: Timestamp) -> String {
     agon_league::standings::format_timestamp(at)
 }
 
+/// Formats a duration in nanoseconds for HTML, with the micro sign.
+pub fn html_duration(ns: f64) -> String {
+    agon_league::standings::format_duration(ns).replace(" us", " µs")
+}
+
 /// Formats an integer with narrow no-break spaces between thousands: `12 345`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

@@ -1,48 +1,11 @@
-// Calculations for the charts of a competition.
+// Drawing of the charts of a competition. The server computes the scales.
 
-import type { PhaseStandings, RatingHistory } from './types';
+import type { AxisScale, HistogramScale, PhaseStandings, RatingHistory } from './types';
 
-/** Round values for the ticks of an axis. */
-export function ticks(low: number, high: number, max = 6): number[] {
-  if (!(high > low)) return [low];
-  const rough = (high - low) / max;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5, 10].find((m) => m * power >= rough) ?? 10) * power;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => +((first + i) * step).toPrecision(12));
-}
-
-/** A number without trailing zeros. */
-export const trimNumber = (x: number): string => String(+x.toFixed(6));
-
-/** Scale of a histogram. */
-export interface HistogramScale {
-  /** Bins that are drawn, from left to right. */
-  bins: number[];
-  /** Marks of the axis; `at` is in per cent. */
-  marks: { at: number; label: string }[];
-  binLabel: (bin: number) => string;
-  maxCount: number;
-}
-
-/** Up to this many different scores are drawn as equally spaced bars, for example won, drawn and lost. */
-const MAX_SEPARATE_BARS = 5;
-
-export function histogramScale(histogram: NonNullable<PhaseStandings['histogram']>): HistogramScale {
-  const all = Math.max(1, ...histogram.entrants.map((one) => one.counts.length));
-  const filled = Array.from({ length: all }, (_, bin) => bin).filter((bin) => histogram.entrants.some((one) => (one.counts[bin] ?? 0) > 0));
-  const few = filled.length > 0 && filled.length <= MAX_SEPARATE_BARS;
-  const bins = few ? filled : Array.from({ length: all }, (_, bin) => bin);
-  const start = (bin: number): number => histogram.from + bin * histogram.width;
-  const wholes = Math.abs(histogram.width - 1) < 1e-9 && Number.isInteger(histogram.from);
-  const maxCount = Math.max(1, ...histogram.entrants.flatMap((one) => one.counts));
-  const binLabel = (bin: number): string => (few || wholes ? trimNumber(start(bin)) : `${trimNumber(start(bin))} to ${trimNumber(start(bin) + histogram.width)}`);
-  if (few) return { bins, maxCount, binLabel, marks: bins.map((bin, i) => ({ at: (100 * (i + 0.5)) / bins.length, label: trimNumber(start(bin)) })) };
-  const shift = wholes ? 0.5 : 0;
-  const high = start(bins.length) - shift * histogram.width;
-  const at = (x: number): number => (100 * ((x - histogram.from) / histogram.width + shift)) / bins.length;
-  return { bins, maxCount, binLabel, marks: ticks(histogram.from, high).map((x) => ({ at: at(x), label: trimNumber(x) })) };
+/** Position of a value on an axis, in per cent. */
+export function position(x: number, scale: AxisScale): number {
+  if (scale.kind === 'linear') return (100 * (x - scale.min)) / (scale.max - scale.min);
+  return (100 * Math.log(Math.max(x, scale.min) / scale.min)) / Math.log(scale.max / scale.min);
 }
 
 /** SVG path of the bars, in a view box of 100 by 20. */
@@ -53,7 +16,7 @@ export function barsPath(counts: number[], scale: HistogramScale): string {
       const n = counts[bin] ?? 0;
       if (n === 0) return '';
       // A single game must still be visible.
-      const high = Math.max(0.8, (20 * n) / scale.maxCount);
+      const high = Math.max(0.8, (20 * n) / scale.max_count);
       return `M${((i + 0.05) * width).toFixed(2)} 20v-${high.toFixed(2)}h${(width * 0.9).toFixed(2)}v${high.toFixed(2)}z`;
     })
     .join('');
@@ -61,18 +24,11 @@ export function barsPath(counts: number[], scale: HistogramScale): string {
 
 /** Summary of a histogram for screen readers. */
 export function histogramSummary(counts: number[], scale: HistogramScale): { mostFrequent: string; games: number; lowest: string; highest: string } | undefined {
-  let mostFrequent = -1;
-  let first = -1;
-  let last = -1;
-  for (const bin of scale.bins) {
-    const n = counts[bin] ?? 0;
-    if (n === 0) continue;
-    if (first < 0) first = bin;
-    last = bin;
-    if (mostFrequent < 0 || n > (counts[mostFrequent] ?? 0)) mostFrequent = bin;
-  }
-  if (mostFrequent < 0) return undefined;
-  return { mostFrequent: scale.binLabel(mostFrequent), games: counts[mostFrequent] ?? 0, lowest: scale.binLabel(first), highest: scale.binLabel(last) };
+  const filled = scale.bins.map((bin, i) => ({ n: counts[bin] ?? 0, label: scale.bin_labels[i] ?? '' })).filter(({ n }) => n > 0);
+  const [first, last] = [filled[0], filled[filled.length - 1]];
+  if (!first || !last) return undefined;
+  const most = filled.reduce((best, one) => (one.n > best.n ? one : best));
+  return { mostFrequent: most.label, games: most.n, lowest: first.label, highest: last.label };
 }
 
 /** Win rate of each entrant against each other, by the key `one other`. A draw counts half. */

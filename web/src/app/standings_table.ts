@@ -37,24 +37,3 @@ export function isRightAligned(column: TableColumn): boolean {
 
 /** Whether this is the head-to-head table, which the charts tab shows. */
 export const isMatrix = (table: StandingsTable): boolean => table.columns.some((column) => column.id.startsWith('against_'));
-
-/** Range of all intervals of a column and of the values beside them. */
-export function intervalRange(rows: TableRow[], interval: string, value: string | undefined): Interval | undefined {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const row of rows) {
-    const cell = row[interval];
-    const middle = value === undefined ? undefined : row[value];
-    for (const x of [isInterval(cell) ? cell.low : undefined, isInterval(cell) ? cell.high : undefined, middle]) {
-      if (typeof x !== 'number' || !Number.isFinite(x)) continue;
-      low = Math.min(low, x);
-      high = Math.max(high, x);
-    }
-  }
-  if (low > high) return undefined;
-  // A single value is drawn in the middle.
-  return low === high ? { low: low - 1, high: high + 1 } : { low, high };
-}
-
-/** Position of a value in a range, in per cent. */
-export const toPercent = (x: number, range: Interval): number => +((100 * (x - range.low)) / (range.high - range.low)).toFixed(2);

@@ -153,6 +153,32 @@ export interface Competition extends CompetitionItem {
   file: string | null;
 }
 
+/** Scale of an axis. The server computes it; the web app draws it. */
+export interface AxisScale {
+  kind: 'linear' | 'logarithmic';
+  /** Values at the start and at the end of the axis. */
+  min: number;
+  max: number;
+  marks: AxisMark[];
+}
+
+export interface AxisMark {
+  value: number;
+  /** In per cent of the axis. */
+  position: number;
+  label: string;
+}
+
+/** Scale of score distributions. */
+export interface HistogramScale {
+  /** Bins that are drawn, from left to right. */
+  bins: number[];
+  /** Score or range of scores of each drawn bin. */
+  bin_labels: string[];
+  marks: AxisMark[];
+  max_count: number;
+}
+
 /** A cell of a standings table, as in `agon table --format json`, by column id. */
 export type TableCell = null | string | number | { low: number; high: number };
 
@@ -174,6 +200,8 @@ export interface StandingsTable {
   columns: TableColumn[];
   rows: ({ entrant: number; medal: 'gold' | 'silver' | 'bronze' | null } & { [column: string]: TableCell })[];
   notes: string[];
+  /** Scale of the drawn intervals, or of the shades of measured head-to-head cells. */
+  scale: AxisScale | null;
 }
 
 /** GET /competitions/{id}/phases/{phase}/table */
@@ -201,8 +229,11 @@ export interface PhaseStandings {
     from: number;
     width: number;
     entrants: { entrant: number; counts: number[] }[];
+    scale: HistogramScale;
   } | null;
   ratings: { entrant: number; rating: number; error: number }[];
+  /** Scales of the charts; null where there is nothing to draw. `answer_times` is in microseconds. */
+  scales: { ratings: AxisScale | null; efficiency: AxisScale | null; answer_times: AxisScale | null };
   /** Entrants whose order relative to a neighbour is not significant. */
   open: number[];
   rulings: Ruling[];
@@ -213,6 +244,8 @@ export interface PhaseStandings {
 /** GET /competitions/{id}/phases/{phase}/ratings */
 export interface RatingHistory {
   points: { matches: number; ratings: { entrant: number; rating: number }[] }[];
+  rating_scale: AxisScale | null;
+  match_scale: AxisScale;
 }
 
 /** GET /competitions/{id}/phases/{phase}/schedule?after=&limit= */

@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'vitest';
 import { retryDelay, RequestError, parseError } from '../../src/app/api';
 import { layoutBracket } from '../../src/app/bracket';
-import { barsPath, ratingLines, histogramScale, winRates, ticks, histogramSummary } from '../../src/app/charts';
+import { barsPath, histogramSummary, position, ratingLines, winRates } from '../../src/app/charts';
 import { ago, bytes, shortNameList, duration, micros, stripBidi, plural, sentence, integer } from '../../src/app/format';
 import { LiveSequencer, NEXT_GAME_DELAY_MS, type LiveGameRef } from '../../src/app/live_sequence';
-import { isMatrix, toPercent, formatCell, intervalRange } from '../../src/app/standings_table';
-import type { Bracket, StandingsTable, TableColumn } from '../../src/app/types';
+import { isMatrix, formatCell } from '../../src/app/standings_table';
+import type { AxisScale, Bracket, HistogramScale, StandingsTable, TableColumn } from '../../src/app/types';
 
 describe('format', () => {
   test('plural and integer', () => {
@@ -55,40 +55,28 @@ describe('standings tables', () => {
     expect(formatCell('none', column({ kind: 'text' }))).toBe('none');
   });
 
-  test('intervalRange covers all intervals', () => {
-    const rows = [{ entrant: 0, medal: null, interval: { low: 2, high: 6 }, mean: 4 }, { entrant: 1, medal: null, interval: { low: 1, high: 5 }, mean: 3 }, { entrant: 2, medal: null, interval: null, mean: 11 }];
-    const range = intervalRange(rows, 'interval', 'mean');
-    expect(range).toEqual({ low: 1, high: 11 });
-    expect(range && [toPercent(1, range), toPercent(6, range), toPercent(11, range)]).toEqual([0, 50, 100]);
-    expect(intervalRange([], 'interval', 'mean')).toBeUndefined();
-    expect(intervalRange([{ entrant: 0, medal: null, interval: null, mean: 3 }], 'interval', 'mean')).toEqual({ low: 2, high: 4 });
-  });
-
   test('isMatrix recognises the head-to-head table', () => {
-    const sheet = (columns: TableColumn[]): StandingsTable => ({ id: 's', title: '', official: false, columns, rows: [], notes: [] });
+    const sheet = (columns: TableColumn[]): StandingsTable => ({ id: 's', title: '', official: false, columns, rows: [], notes: [], scale: null });
     expect(isMatrix(sheet([column({ id: 'name' }), column({ id: 'against_3' })]))).toBe(true);
     expect(isMatrix(sheet([column({ id: 'name' })]))).toBe(false);
   });
 });
 
 describe('charts', () => {
-  test('ticks are round values', () => {
-    expect(ticks(0, 10)).toEqual([0, 2, 4, 6, 8, 10]);
-    expect(ticks(1039, 1754, 5)).toEqual([1200, 1400, 1600]);
-    expect(ticks(3, 3)).toEqual([3]);
-    expect(ticks(0, 0.3).every((x) => String(x).length < 5)).toBe(true);
+  test('position on linear and logarithmic axes', () => {
+    const linear: AxisScale = { kind: 'linear', min: 1, max: 11, marks: [] };
+    expect([1, 6, 11].map((x) => position(x, linear))).toEqual([0, 50, 100]);
+    const logarithmic: AxisScale = { kind: 'logarithmic', min: 0.1, max: 1000, marks: [] };
+    expect([0, 0.1, 10, 1000].map((x) => +position(x, logarithmic).toFixed(9))).toEqual([0, 0, 50, 100]);
   });
 
-  test('histogramScale separates few scores and uses an axis for many', () => {
-    const few = histogramScale({ score: 'score', unit: '', from: 0, width: 0.5, entrants: [{ entrant: 0, counts: [3, 1, 4] }] });
-    expect(few.marks.map((mark) => mark.label)).toEqual(['0', '0.5', '1']);
-    expect(few.maxCount).toBe(4);
-    const many = histogramScale({ score: 'points', unit: '', from: 0, width: 1, entrants: [{ entrant: 0, counts: Array.from({ length: 40 }, () => 1) }] });
-    expect(many.bins.length).toBe(40);
-    expect(many.marks[0]?.label).toBe('0');
-    expect(histogramSummary([0, 5, 2], few)).toEqual({ mostFrequent: '0.5', games: 5, lowest: '0.5', highest: '1' });
-    expect(histogramSummary([0, 0, 0], few)).toBeUndefined();
-    expect(barsPath([1, 0, 4], few).match(/M/g)?.length).toBe(2);
+  test('bars and summary of a histogram use the drawn bins only', () => {
+    const scale: HistogramScale = { bins: [0, 2, 4], bin_labels: ['0', '0.5', '1'], marks: [], max_count: 5 };
+    expect(histogramSummary([0, 9, 5, 9, 2], scale)).toEqual({ mostFrequent: '0.5', games: 5, lowest: '0.5', highest: '1' });
+    expect(histogramSummary([3, 0, 3], scale)?.mostFrequent).toBe('0');
+    expect(histogramSummary([0, 0, 0], scale)).toBeUndefined();
+    expect(barsPath([1, 0, 4], scale).match(/M/g)?.length).toBe(2);
+    expect(barsPath([0, 0, 5], scale)).toBe('M35.00 20v-20.00h30.00v20.00z');
   });
 
   test('winRates of a pair add up to one', () => {
@@ -99,7 +87,7 @@ describe('charts', () => {
   });
 
   test('ratingLines start at the first rating and are sorted by the last', () => {
-    const drawn = ratingLines({ points: [{ matches: 1, ratings: [{ entrant: 0, rating: 1500 }] }, { matches: 2, ratings: [{ entrant: 0, rating: 1400 }, { entrant: 1, rating: 1600 }] }] });
+    const drawn = ratingLines({ points: [{ matches: 1, ratings: [{ entrant: 0, rating: 1500 }] }, { matches: 2, ratings: [{ entrant: 0, rating: 1400 }, { entrant: 1, rating: 1600 }] }], rating_scale: null, match_scale: { kind: 'linear', min: 0, max: 2, marks: [] } });
     expect(drawn.map((line) => [line.entrant, line.points.length])).toEqual([[1, 1], [0, 2]]);
   });
 });

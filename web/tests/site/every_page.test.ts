@@ -110,18 +110,18 @@ describe.skipIf(!hasBrowser)('in a frame of another site', () => {
   test('a replay can be embedded, other pages refuse to be framed', async () => {
     const blog = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     const { page, context } = await open(browser, server, 'about:blank');
-    const said: string[] = [];
-    page.on('console', (message) => said.push(message.text()));
+    const messages: string[] = [];
+    page.on('console', (message) => messages.push(message.text()));
     await page.goto(`${blog}/?path=${sample.embed}`);
     const frame = page.frameLocator('iframe');
     await frame.locator('.replay').waitFor();
     await frame.getByRole('button', { name: 'Go to end' }).click();
     await expect.poll(() => frame.locator('.story').innerText()).toContain('Ended:');
-    expect(said).toEqual([]);
+    expect(messages).toEqual([]);
     for (const path of ['/', '/signin', sample.replay]) {
-      said.splice(0);
+      messages.splice(0);
       await page.goto(`${blog}/?path=${path}`);
-      await expect.poll(() => said.join('\n')).toMatch(/frame-ancestors/);
+      await expect.poll(() => messages.join('\n')).toMatch(/frame-ancestors/);
       expect(page.frames()[1]?.url(), path).toBe('chrome-error://chromewebdata/');
     }
     await context.close();

@@ -96,7 +96,7 @@ export async function fillSite(server, large = false) {
     { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-panel-turn="4"]' },
     { name: 'games', who: null, path: '/c/connect-five/games', shows: 'main table' },
     ...['phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
-    ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main svg' })),
+    ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main .axis span' })),
     { name: 'bracket', who: null, path: '/c/word-racer/bracket', shows: 'rect.tie' },
     { name: 'live', who: null, path: '/c/now/live', shows: '.replay' },
     { name: 'live-over', who: null, path: '/c/word-racer/live' },

@@ -26,7 +26,7 @@ export class SiteServer {
   agon = program();
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #process;
-  #said = '';
+  #output = '';
 
   /**
    * Starts a server and waits until it prints its address. `files` are competition files by name, which the server also shows.
@@ -46,11 +46,11 @@ export class SiteServer {
     const server = spawn(this.agon, args, { stdio: ['ignore', 'ignore', 'pipe'], env: environment() });
     this.#process = server;
     return new Promise((done, failed) => {
-      server.once('exit', (code) => failed(new Error(`agon serve ended with ${code}: ${this.#said}`)));
+      server.once('exit', (code) => failed(new Error(`agon serve ended with ${code}: ${this.#output}`)));
       server.stderr?.setEncoding('utf8').on('data', (text) => {
-        this.#said += text;
-        const [, url] = /Agon is at (\S+)\n/.exec(this.#said) ?? [];
-        const [, invitation] = /\n {2}(http\S+)\n/.exec(this.#said) ?? [];
+        this.#output += text;
+        const [, url] = /Agon is at (\S+)\n/.exec(this.#output) ?? [];
+        const [, invitation] = /\n {2}(http\S+)\n/.exec(this.#output) ?? [];
         if (url === undefined || invitation === undefined) return;
         [this.url, this.invitation] = [url, invitation];
         done(undefined);
@@ -59,8 +59,8 @@ export class SiteServer {
   }
 
   /** Output of the server so far. */
-  get said() {
-    return this.#said;
+  get output() {
+    return this.#output;
   }
 
   async stop() {
@@ -148,9 +148,9 @@ export class ApiUser {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     const cookie = answer.headers.getSetCookie()[0];
     if (cookie !== undefined) this.#cookie = cookie.split(';')[0] ?? '';
-    const said = text === '' ? undefined : JSON.parse(text);
-    if (typeof said?.csrf === 'string') this.#csrf = said.csrf;
-    return said;
+    const answered = text === '' ? undefined : JSON.parse(text);
+    if (typeof answered?.csrf === 'string') this.#csrf = answered.csrf;
+    return answered;
   }
 
   /** @param {string} path */
@@ -204,7 +204,7 @@ export class ApiUser {
     if (role !== undefined) form.append('role', role);
     for (const [path, content] of Object.entries(files)) form.append('file', new Blob([content]), path);
     const { id: number } = await this.ask('POST', `/competitions/${id}/bots`, form);
-    return until(() => this.get(`/submissions/${number}`), (said) => said.state !== 'queued' && said.state !== 'checking');
+    return until(() => this.get(`/submissions/${number}`), (submission) => submission.state !== 'queued' && submission.state !== 'checking');
   }
 
   /**

@@ -1,7 +1,6 @@
 //! `bots/NN-name.html`: an entrant, its versions and its results.
 
 use agon_league::Entrant;
-use agon_league::standings::format_duration;
 
 use crate::data::Report;
 use crate::html::{
@@ -10,7 +9,7 @@ use crate::html::{
 };
 use crate::lists::{GameFilter, faults, games};
 use crate::tables::{self, PageLinks};
-use crate::text_format::count;
+use crate::text_format::{count, html_duration};
 
 /// Renders the page of an entrant.
 pub fn bot(report: &Report, entrant: Entrant) -> String {
@@ -61,8 +60,8 @@ fn times(report: &Report, entrant: Entrant, links: PageLinks<'_>) -> String {
             vec![
                 link(&format!("{}{}", links.root, phase.file()), &bidi_isolate(&phase.name)),
                 count(times.answers),
-                format_duration(times.mean),
-                format_duration(times.longest),
+                html_duration(times.mean),
+                html_duration(times.longest),
             ]
         }));
     }

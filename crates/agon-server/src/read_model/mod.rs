@@ -4,6 +4,7 @@
 //! computes state and entrants, [`standings`] the tables of a phase, [`ratings`] the ratings over time, [`schedule`] the stages.
 //! [`response_cache`] caches them, [`encoded_json`] holds the serialised responses, [`sse`] serialises events.
 
+pub mod chart_scales;
 pub mod encoded_json;
 pub mod film_cache;
 mod open;

@@ -6,6 +6,7 @@ use agon_competition::LoadedCompetition;
 use agon_league::MatchKey;
 use agon_league::standings;
 use agon_league::tally::Tally;
+use agon_report::scale;
 use agon_runner::phase_results;
 use agon_store::{Ledger, MatchFilter, MatchOrder, RulingKind};
 use futures_util::StreamExt as _;
@@ -14,6 +15,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::VisibleCompetition;
+use super::chart_scales::AxisScaleBody;
 use super::encoded_json::EncodedJson;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
@@ -26,6 +28,10 @@ const MAX_POINTS: u64 = 30;
 pub struct RatingHistory {
     /// Points, oldest first.
     pub points: Vec<RatingPoint>,
+    /// Scale of the ratings; null if there are none.
+    pub rating_scale: Option<AxisScaleBody>,
+    /// Scale of the number of matches.
+    pub match_scale: AxisScaleBody,
 }
 
 /// Ratings at one point in time.
@@ -78,7 +84,7 @@ async fn compute(loaded: &LoadedCompetition, ledger: &dyn Ledger, phase: u32) ->
         .collect();
     let played = ledger.counts(phase).await.map_err(ApiError::internal)?.matches;
     let total = played.saturating_sub(void.len() as u64);
-    let (mut tally, mut points) = (Tally::new(info), Vec::new());
+    let (mut tally, mut points) = (Tally::new(info), Vec::<RatingPoint>::new());
     let mut matches =
         ledger.matches(phase, MatchFilter { order: MatchOrder::Appended, ..MatchFilter::default() });
     while let Some(one) = matches.next().await {
@@ -98,5 +104,11 @@ async fn compute(loaded: &LoadedCompetition, ledger: &dyn Ledger, phase: u32) ->
             points.push(RatingPoint { matches: tally.matches, ratings });
         }
     }
-    Ok(RatingHistory { points })
+    let all = points.iter().flat_map(|point| point.ratings.iter().map(|one| one.rating));
+    let last = points.last().map_or(0, |point| point.matches);
+    Ok(RatingHistory {
+        rating_scale: scale::rating_history(all).map(Into::into),
+        match_scale: scale::counts(last).into(),
+        points,
+    })
 }

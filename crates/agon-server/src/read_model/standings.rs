@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use agon_league::Entrant as Number;
 use agon_league::standings::{self, Standings};
+use agon_report::data::ThinkTimes;
+use agon_report::scale::{self, HistogramScale};
 use agon_runner::phase_results;
 use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::chart_scales::{AxisScaleBody, HistogramScaleBody, PhaseScales};
 use super::encoded_json::EncodedJson;
 use super::overview::{Entrant, Overview, Ruling};
 use super::{VisibleCompetition, overview};
@@ -40,6 +43,8 @@ pub struct PhaseTableBody {
     pub histogram: Option<Histogram>,
     /// Ratings computed from pairwise results.
     pub ratings: Vec<Rating>,
+    /// Scales of the charts.
+    pub scales: PhaseScales,
     /// Entrants whose order relative to a neighbour is not settled.
     pub open: Vec<u32>,
     /// Rulings of the whole competition.
@@ -63,6 +68,8 @@ pub struct StandingsTableBody {
     pub rows: Vec<StandingsRowBody>,
     /// Notes shown below the table.
     pub notes: Vec<String>,
+    /// Scale of the drawn intervals or of the shades of head-to-head cells; null if the table has neither.
+    pub scale: Option<AxisScaleBody>,
 }
 
 /// A column of a table.
@@ -173,6 +180,8 @@ pub struct Histogram {
     pub width: f64,
     /// Counts per bin for each entrant.
     pub entrants: Vec<EntrantHistogram>,
+    /// Scale of the chart.
+    pub scale: HistogramScaleBody,
 }
 
 /// Counts of one entrant.
@@ -286,13 +295,26 @@ async fn compute(
             };
             (entrant.0, stats)
         });
-        let encoded = EncodedJson::from_value(&phase_table(&standings, &overview, phase, revision))?;
+        let think_times = played.tally.entrants().map(|(entrant, sums)| ThinkTimes {
+            entrant,
+            answers: sums.answers,
+            mean: sums.thought_ns as f64 / sums.answers.max(1) as f64,
+            longest: sums.longest_ns as f64,
+        });
+        let scales = PhaseScales::new(&standings, &think_times.collect::<Vec<_>>());
+        let encoded = EncodedJson::from_value(&phase_table(&standings, scales, &overview, phase, revision))?;
         Ok(PhaseStandings { encoded, stats: stats.collect(), standings })
     };
     app.arenas.compute(work).await
 }
 
-fn phase_table(standings: &Standings, overview: &Overview, phase: u32, revision: u64) -> PhaseTableBody {
+fn phase_table(
+    standings: &Standings,
+    scales: PhaseScales,
+    overview: &Overview,
+    phase: u32,
+    revision: u64,
+) -> PhaseTableBody {
     let meeting = |met: &standings::PairStanding| HeadToHead {
         one: met.one.0,
         other: met.other.0,
@@ -313,6 +335,7 @@ fn phase_table(standings: &Standings, overview: &Overview, phase: u32, revision:
             .iter()
             .map(|(entrant, counts)| EntrantHistogram { entrant: entrant.0, counts: counts.clone() })
             .collect(),
+        scale: HistogramScale::new(all).into(),
     });
     let mut entrants: Vec<Entrant> = overview.entrant_owners.iter().map(|one| one.body.clone()).collect();
     entrants.retain(|one| one.entrant.is_some());
@@ -328,6 +351,7 @@ fn phase_table(standings: &Standings, overview: &Overview, phase: u32, revision:
         head_to_head: standings.head_to_head.iter().map(meeting).collect(),
         histogram,
         ratings: standings.ratings.iter().map(rating).collect(),
+        scales,
         open: standings.open.iter().map(|one| one.0).collect(),
         rulings: overview.rulings.clone(),
         revision,
@@ -369,6 +393,7 @@ fn standings_table(table: &standings::StandingsTable) -> StandingsTableBody {
         columns: table.columns.iter().enumerate().map(column).collect(),
         rows: table.rows.iter().filter_map(row).collect(),
         notes: table.notes.clone(),
+        scale: scale::table(table).map(Into::into),
     }
 }
 

@@ -1,11 +1,11 @@
 // Solitude Scramble: frame format and description of a turn.
 
-import { viewerTexts } from '../viewer_texts';
-import type { FrameIndex } from '../film';
-import { letter } from '../palette';
-import Board from './Solitude.svelte';
-import Notes from './SolitudeNotes.svelte';
-import type { GameView } from './types';
+import type { FrameIndex } from '../../film';
+import { letter } from '../../palette';
+import Board from './Board.svelte';
+import Notes from './Notes.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
 
 export interface Deal {
   platform_scores: { [platform: string]: number };
@@ -34,22 +34,22 @@ export const frameOf = (frames: FrameIndex, turn: number): SolitudeFrame => fram
 function describe(frames: FrameIndex, turn: number): string {
   const last = frameOf(frames, turn).last;
   const names = frames.film.names;
-  if (!last) return viewerTexts.solitude.ready;
+  if (!last) return texts.ready;
   const parts: string[] = [];
   last.went.forEach((platform, seat) => {
     const name = names[seat] ?? '';
-    if (platform === null) parts.push(viewerTexts.solitude.forfeited(name));
+    if (platform === null) parts.push(texts.forfeited(name));
     else if ((last.awards[seat] ?? 0) > 0)
-      parts.push(viewerTexts.solitude.alone(name, viewerTexts.solitude.platforms[platform] ?? platform, last.awards[seat] ?? 0));
+      parts.push(texts.alone(name, texts.platforms[platform] ?? platform, last.awards[seat] ?? 0));
   });
   for (const platform of last.collided) {
     const collided = names.filter((_, seat) => last.went[seat] === platform);
-    parts.push(viewerTexts.solitude.collided(collided, viewerTexts.solitude.platforms[platform] ?? platform));
+    parts.push(texts.collided(collided, texts.platforms[platform] ?? platform));
   }
   return `${parts.join('; ')}.`;
 }
 
-export const solitude: GameView = {
+const view: GameView = {
   Board,
   Notes,
   speed: 0.5,
@@ -57,3 +57,5 @@ export const solitude: GameView = {
   badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
   describe,
 };
+
+export default view;

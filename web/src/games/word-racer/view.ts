@@ -1,10 +1,10 @@
 // Word Racer: frame format and description of a turn.
 
-import { viewerTexts } from '../viewer_texts';
-import type { FrameIndex } from '../film';
-import { letter } from '../palette';
-import Board from './Word.svelte';
-import type { GameView } from './types';
+import type { FrameIndex } from '../../film';
+import { letter } from '../../palette';
+import Board from './Board.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
 
 export interface FoundWord {
   word: string;
@@ -42,8 +42,8 @@ export function newWords(now: FoundWord[], before: FoundWord[]): FoundWord[] {
 function describe(frames: FrameIndex, turn: number): string {
   const frame = frameOf(frames, turn);
   const { names } = frames.film;
-  if (turn === 0) return viewerTexts.word.start(frame.start);
-  if (frame.fault) return viewerTexts.word.fault(names[frame.fault.seat] ?? '', frame.fault.fault);
+  if (turn === 0) return texts.start(frame.start);
+  if (frame.fault) return texts.fault(names[frame.fault.seat] ?? '', frame.fault.fault);
   const parts: string[] = [];
   const before = frameOf(frames, turn - 1);
   const { last } = frame;
@@ -52,20 +52,22 @@ function describe(frames: FrameIndex, turn: number): string {
     const places = frame.places[seat] ?? [];
     const position = places[places.length - 1];
     if (!last || position === undefined || places.length === before.places[seat]?.length) return;
-    if (last.caller === seat) parts.push(viewerTexts.word.called(name, last.letter));
-    parts.push(viewerTexts.word.placed(name, last.letter, position));
+    if (last.caller === seat) parts.push(texts.called(name, last.letter));
+    parts.push(texts.placed(name, last.letter, position));
     const words = newWords(frame.words[seat] ?? [], before.words[seat] ?? []);
-    if (words.length > 0) parts.push(viewerTexts.word.found(words.map((found) => `${found.word} +${found.points}`)));
+    if (words.length > 0) parts.push(texts.found(words.map((found) => `${found.word} +${found.points}`)));
   });
-  if (frame.result) parts.push(viewerTexts.word.result(names, frame.points));
+  if (frame.result) parts.push(texts.result(names, frame.points));
   return parts.join(' ');
 }
 
-export const wordRacer: GameView = {
+const view: GameView = {
   Board,
   speed: 1,
   ranked: false,
-  describeAnswer: viewerTexts.word.answer,
+  describeAnswer: texts.answer,
   badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
   describe,
 };
+
+export default view;

@@ -1,9 +1,9 @@
 // Hide and Seek: frame format and description of a step.
 
-import { viewerTexts } from '../viewer_texts';
-import type { FrameIndex } from '../film';
-import Board from './Hide.svelte';
-import type { GameView } from './types';
+import type { FrameIndex } from '../../film';
+import Board from './Board.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
 
 export type Cell = [number, number];
 
@@ -36,21 +36,23 @@ export const frameOf = (frames: FrameIndex, turn: number): HideAndSeekFrame => f
 
 function describe(frames: FrameIndex, turn: number): string {
   const { last, sees, ending, score } = frameOf(frames, turn);
-  if (!last) return `${viewerTexts.hide.start} ${sees ? viewerTexts.hide.visible : viewerTexts.hide.notVisible}`;
+  if (!last) return `${texts.start} ${sees ? texts.visible : texts.notVisible}`;
   const name = frames.film.names[last.seat] ?? '';
   const parts: string[] = [];
-  if (last.fault !== null) parts.push(viewerTexts.hide.faulted(name, last.fault));
-  else if (last.move === null || last.move === 'STAY') parts.push(viewerTexts.hide.stays(name));
-  else parts.push(viewerTexts.hide.moves(name, viewerTexts.hide.directions[last.move] ?? last.move));
-  if (ending !== null) parts.push(viewerTexts.hide.ended(ending.charAt(0).toUpperCase() + ending.slice(1), score ?? 0));
-  else parts.push(sees ? viewerTexts.hide.visible : viewerTexts.hide.notVisible);
+  if (last.fault !== null) parts.push(texts.faulted(name, last.fault));
+  else if (last.move === null || last.move === 'STAY') parts.push(texts.stays(name));
+  else parts.push(texts.moves(name, texts.directions[last.move] ?? last.move));
+  if (ending !== null) parts.push(texts.ended(ending.charAt(0).toUpperCase() + ending.slice(1), score ?? 0));
+  else parts.push(sees ? texts.visible : texts.notVisible);
   return parts.join(' ');
 }
 
-export const hideAndSeek: GameView = {
+const view: GameView = {
   Board,
   speed: 8,
   ranked: false,
   badge: (_, seat) => ({ letter: seat === 0 ? 'S' : 'H', colour: seat === 0 ? 11 : 0 }),
   describe,
 };
+
+export default view;

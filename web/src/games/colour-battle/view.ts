@@ -1,11 +1,11 @@
 // Colour Battle: frame format and description of a round.
 
-import { viewerTexts } from '../viewer_texts';
-import type { Json } from '../delta';
-import type { FrameIndex } from '../film';
-import { letter } from '../palette';
-import Board from './Colour.svelte';
-import type { GameView } from './types';
+import type { Json } from '../../delta';
+import type { FrameIndex } from '../../film';
+import { letter } from '../../palette';
+import Board from './Board.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
 
 export interface Painter {
   seat: number;
@@ -34,13 +34,13 @@ export const frameOf = (frames: FrameIndex, turn: number): ColourBattleFrame => 
 
 function describe(frames: FrameIndex, turn: number): string {
   const frame = frameOf(frames, turn);
-  if (turn === 0) return viewerTexts.colour.start(frame.bots.length, frame.side);
+  if (turn === 0) return texts.start(frame.bots.length, frame.side);
   const leader = frame.bots.reduce((a, b) => (b.tiles > a.tiles ? b : a));
   const white = ((100 * frame.white) / (frame.side * frame.side)).toFixed(1);
-  return viewerTexts.colour.state(frames.film.names[leader.seat] ?? '', leader.share.toFixed(1), white, frame.clashes.length);
+  return texts.state(frames.film.names[leader.seat] ?? '', leader.share.toFixed(1), white, frame.clashes.length);
 }
 
-export const colourBattle: GameView = {
+const view: GameView = {
   Board,
   speed: 15,
   ranked: true,
@@ -50,3 +50,5 @@ export const colourBattle: GameView = {
   },
   describe,
 };
+
+export default view;

@@ -1,10 +1,10 @@
 // Connect Five: frame format and description of a move.
 
-import { viewerTexts } from '../viewer_texts';
-import type { Json } from '../delta';
-import type { FrameIndex } from '../film';
-import Board from './Connect.svelte';
-import type { GameView } from './types';
+import type { Json } from '../../delta';
+import type { FrameIndex } from '../../film';
+import Board from './Board.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
 
 export interface LastMove {
   seat: number;
@@ -41,27 +41,29 @@ function describe(frames: FrameIndex, turn: number): string {
   const name = (seat: number | null): string => frames.film.names[seat ?? 0] ?? '';
   const { last } = frame;
   const parts: string[] = [];
-  if (turn === 0) parts.push(viewerTexts.connect.start(name(frame.to_move)));
-  else if (frame.fault) parts.push(viewerTexts.connect.fault(name(frame.fault.seat), frame.fault.fault));
+  if (turn === 0) parts.push(texts.start(name(frame.to_move)));
+  else if (frame.fault) parts.push(texts.fault(name(frame.fault.seat), frame.fault.fault));
   else if (last)
     parts.push(
       last.drift === 0
-        ? viewerTexts.connect.drop(name(last.seat), last.named)
-        : viewerTexts.connect.drift(name(last.seat), last.named, last.column),
+        ? texts.drop(name(last.seat), last.named)
+        : texts.drift(name(last.seat), last.named, last.column),
     );
-  if (frame.line.length > 0) parts.push(viewerTexts.connect.wins(name(frame.winner)));
-  else if (frame.ended !== null && frame.winner === null) parts.push(viewerTexts.connect.full);
+  if (frame.line.length > 0) parts.push(texts.wins(name(frame.winner)));
+  else if (frame.ended !== null && frame.winner === null) parts.push(texts.full);
   return parts.join(' ');
 }
 
-export const connectFive: GameView = {
+const view: GameView = {
   Board,
   speed: 1,
   ranked: false,
-  describeAnswer: viewerTexts.connect.answer,
+  describeAnswer: texts.answer,
   badge: (first: Json, seat) => {
     const player = (first as unknown as ConnectFiveFrame).players[seat] ?? seat + 1;
     return { letter: player === 1 ? 'X' : 'O', colour: seat };
   },
   describe,
 };
+
+export default view;

@@ -1,0 +1,12 @@
+// Texts of Colour Battle.
+
+import { plural } from '../../text_format';
+
+export const texts = {
+  ids: 'Letters',
+  blank: (share: string) => `white ${share} %`,
+  state: (leader: string, share: string, blank: string, clashes: number) =>
+    `${leader} leads with ${share} %. White: ${blank} %.${clashes > 0 ? ` ${plural(clashes, 'clash', 'clashes')}.` : ''}`,
+  start: (bots: number, side: number) => `${bots} bots on a canvas of ${side} by ${side} white tiles.`,
+  canvas: (side: number) => `Canvas, ${side} by ${side} tiles, y axis upwards.`,
+};

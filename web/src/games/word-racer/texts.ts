@@ -1,0 +1,19 @@
+// Texts of Word Racer.
+
+import { plural } from '../../text_format';
+
+export const texts = {
+  start: (letter: string) => `The first letter is ${letter}.`,
+  called: (name: string, letter: string) => `${name} calls ${letter}.`,
+  placed: (name: string, letter: string, position: number) =>
+    `${name} writes ${letter} in row ${Math.floor(position / 7) + 1}, column ${(position % 7) + 1}.`,
+  found: (words: string[]) => `New words: ${words.join(', ')}.`,
+  points: (points: number) => plural(points, 'point'),
+  board: (name: string, points: number) => `Board of ${name}, ${plural(points, 'point')}`,
+  words: 'Words',
+  none: 'no words yet',
+  calls: 'Letters called',
+  answer: (token: string) => token.replace(/^([A-Z]?)(\d+)$/, (_, called: string, at: string) => `${called} at ${at}`.trim()),
+  result: (names: string[], points: number[]) => `${names[0]} ${points[0]}, ${names[1]} ${points[1]}.`,
+  fault: (name: string, fault: string) => `${name} loses: ${fault}.`,
+};
