@@ -1,4 +1,5 @@
-// Takes screenshots: `npm run pictures -- FOLDER` for the README, `npm run pictures -- site FOLDER` for all pages of a server.
+// Takes screenshots: `npm run pictures -- FOLDER` of the viewer for docs/gallery.md, `npm run pictures -- gallery FOLDER` of a server for that
+// page, `npm run pictures -- site FOLDER` of all pages of a server.
 
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -19,6 +20,7 @@ const SHOTS = [
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 try {
   if (process.argv[2] === 'site') await site(process.argv[3] ?? 'pictures', process.argv[4] ?? '');
+  else if (process.argv[2] === 'gallery') await gallery(process.argv[3] ?? '../docs/pictures');
   else await viewer(process.argv[2] ?? '../docs/pictures');
 } finally {
   await browser.close();
@@ -41,6 +43,41 @@ async function viewer(folder) {
     }
   } finally {
     pages.remove();
+  }
+}
+
+/**
+ * Takes the screenshots of a server for docs/gallery.md.
+ * @param {string} folder
+ */
+async function gallery(folder) {
+  /** @type {[string, string, boolean][]} Name of the file, name of the page, dark. */
+  const shots = [
+    ['home', 'home', false],
+    ['table', 'table-connect-five', true],
+    ['charts', 'charts-connect-five', false],
+    ['bot', 'my-bot', false],
+    ['check', 'refused', false],
+    ['admin', 'dashboard', false],
+  ];
+  const server = await SiteServer.start();
+  try {
+    const { pages } = await fillSite(server, true);
+    for (const [file, name, dark] of shots) {
+      const shown = pages.find((one) => one.name === name);
+      if (shown === undefined) throw new Error(`no page ${name}`);
+      const context = await browser.newContext({ baseURL: server.url, viewport: { width: 1280, height: 900 }, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      if (shown.who !== null) await signIn(page, shown.who);
+      await page.goto(shown.path);
+      await page.waitForSelector(shown.shows ?? 'h1');
+      // Wait for charts and late responses.
+      await page.waitForTimeout(400);
+      await page.screenshot({ path: `${folder}/site-${file}.png` });
+      await context.close();
+    }
+  } finally {
+    await server.stop();
   }
 }
 
