@@ -98,6 +98,41 @@ fn missing_in_step_names_a_missing_file_and_a_missing_function() {
     assert_eq!(missing, ["the file `no/such.rs`", "the function `no_such` in `crates/agon/src/main.rs`"]);
 }
 
+/// The crates of the table in ARCHITECTURE.md, from top to bottom.
+fn listed_crates(document: &str) -> Vec<String> {
+    let section = document.split("\n## Crates\n").nth(1).expect("a section Crates");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split('`').next()).map(str::to_owned).collect()
+}
+
+/// Agon's own crates that a crate uses, without those for its tests.
+fn used_crates(name: &str) -> Vec<String> {
+    let manifest = read(&format!("crates/{name}/Cargo.toml"));
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().map(|line| line.split(['.', ' ', '=']).next().unwrap_or_default());
+    names.filter(|name| name.starts_with("agon-")).map(str::to_owned).collect()
+}
+
+#[test]
+fn architecture_lists_every_crate_below_the_crates_it_uses() {
+    let listed = listed_crates(&read("ARCHITECTURE.md"));
+    let folders = fs::read_dir(root().join("crates")).unwrap();
+    let folders: BTreeSet<String> =
+        folders.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(
+        listed.iter().cloned().collect::<BTreeSet<_>>(),
+        folders,
+        "crates in the table and in crates/"
+    );
+    for (at, name) in listed.iter().enumerate() {
+        let wrong: Vec<String> =
+            used_crates(name).into_iter().filter(|used| !listed[..at].contains(used)).collect();
+        assert!(wrong.is_empty(), "{name} uses {}, which the table lists below it", wrong.join(", "));
+    }
+}
+
 /// Files below a folder with one of these endings, sorted, relative to the folder. Leaves out tests, and the house bots of the games.
 fn sources_in(folder: &Path, endings: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
