@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Certificates for NATS, from an authority of one's own: no need to ask or pay anybody, and nobody else's certificates are believed.
-#   certificates.sh DIR server HOST...    DIR/ca.pem (made once), DIR/server.pem and server.key for these names and addresses
-#   certificates.sh DIR client NAME       DIR/NAME.pem and NAME.key, for servers that ask (`verify: true` in nats.conf)
-# ca.pem goes to every machine (--nats-ca). ca.key stays here, best offline: who has it can be anybody.
+# Creates certificates for NATS with your own certificate authority. Agon and NATS then accept no other authority.
+#   certificates.sh DIR server HOST...    DIR/ca.pem (created once), DIR/server.pem and server.key for these names and addresses
+#   certificates.sh DIR client NAME       DIR/NAME.pem and NAME.key, for servers that require client certificates (`verify: true` in nats.conf)
+# Copy ca.pem to every machine (--nats-ca). Keep ca.key here, best offline: it can create certificates for every name.
 set -euo pipefail
 
 fail() { printf 'error: %s\nhint: %s\n' "$1" "$2" >&2; exit 2; }
-[ "$#" -ge 3 ] || fail "a folder, server or client, and names are needed" "certificates.sh tls server nats.example.org 10.0.0.5"
-command -v openssl >/dev/null 2>&1 || fail "openssl is missing" "Debian, Ubuntu: sudo apt-get install openssl"
+[ "$#" -ge 3 ] || fail "missing arguments: a folder, server or client, and names" "run: certificates.sh tls server nats.example.org 10.0.0.5"
+command -v openssl >/dev/null 2>&1 || fail "openssl is missing" "install it; Debian, Ubuntu: sudo apt-get install openssl"
 
 folder=$1 kind=$2
 shift 2
@@ -24,14 +24,14 @@ fi
 case $kind in
 server) name=server usage=serverAuth ;;
 client) name=$1 usage=clientAuth ;;
-*) fail "\`$kind\` is neither server nor client" "certificates.sh DIR server HOST..." ;;
+*) fail "\`$kind\` is neither server nor client" "run: certificates.sh DIR server HOST..." ;;
 esac
-case $name in *[!A-Za-z0-9_-]* | ca | "") fail "\`$name\` cannot be a name" "letters, digits, - and _" ;; esac
+case $name in *[!A-Za-z0-9_-]* | ca | "") fail "\`$name\` is not a valid name" "use letters, digits, - and _" ;; esac
 
 names=
 for host in "$@"; do
     case $host in
-    *[!A-Za-z0-9.:_-]*) fail "\`$host\` is no name of a machine" "names and addresses, without ports" ;;
+    *[!A-Za-z0-9.:_-]*) fail "\`$host\` is not a host name" "use names and addresses, without ports" ;;
     *:* | [0-9]*.[0-9]*.[0-9]*.[0-9]*) names+="${names:+,}IP:$host" ;;
     *) names+="${names:+,}DNS:$host" ;;
     esac

@@ -11,7 +11,7 @@ import { ApiUser, until } from './server.mjs';
  * @param {boolean} large
  * @returns {{ [game: string]: { name: string, file: string, house: string[] } }}
  */
-const competitions = (large) => ({
+export const competitions = (large) => ({
   'solitude-scramble': {
     name: 'Solitude Scramble 2026',
     file: `[[phase]]\nname = "Seeding"\nformat = "groups"\nmatches = ${large ? 40 : 4}\n[[phase]]\nname = "Finals"\nformat = "groups"\nmatches = ${large ? 80 : 8}`,

@@ -18,6 +18,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use subtle::ConstantTimeEq as _;
 
 use crate::caller::{AuthMethod, Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult};
@@ -107,7 +108,8 @@ fn is_upload(headers: &HeaderMap) -> bool {
 
 fn check_csrf(secret: &str, headers: &HeaderMap) -> ApiResult<()> {
     let sent = headers.get("x-csrf-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if cookie::constant_time_eq(secret, sent) {
+    // In constant time, so that response times reveal nothing about the secret.
+    if bool::from(secret.as_bytes().ct_eq(sent.as_bytes())) {
         return Ok(());
     }
     Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", "the header X-CSRF-Token does not match the session")
@@ -161,5 +163,29 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
             .get()
             .copied()
             .ok_or_else(|| ApiError::internal("a request that did not pass the middleware"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn check_csrf_accepts_only_the_whole_secret() {
+        let check = |sent: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(sent) = sent {
+                headers.insert("x-csrf-token", HeaderValue::from_static(sent));
+            }
+            check_csrf("0123456789abcdef", &headers).is_ok()
+        };
+        assert!(check(Some("0123456789abcdef")));
+        for wrong in
+            [None, Some(""), Some("0123456789abcde"), Some("0123456789abcdeF"), Some("0123456789abcdef0")]
+        {
+            assert!(!check(wrong), "{wrong:?}");
+        }
     }
 }

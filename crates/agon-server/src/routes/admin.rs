@@ -198,7 +198,7 @@ async fn make_competition(
         parsed.organiser_text = competition_file::set_top_level_key(
             &parsed.organiser_text,
             "bots_per_contributor",
-            &per_contributor.to_string(),
+            i64::from(per_contributor),
         );
     }
     let id = match body.id.clone() {

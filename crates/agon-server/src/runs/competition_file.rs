@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use agon_competition::CompetitionPaths;
 use agon_core::settings::SettingKind;
 use agon_league::config::{BotSource, CompetitionConfig, SandboxRule, SeedSource};
+use toml_edit::{DocumentMut, Item, RawString, Value};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult, ConfigErrorBody};
@@ -59,10 +60,9 @@ pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile
     if text.len() > MAX_FILE_BYTES {
         return Err(ApiError::invalid("file", format!("the file is longer than {MAX_FILE_BYTES} bytes")));
     }
-    let (organiser_text, entrants) = split_entrants(text);
-    check_no_entrants(&organiser_text)?;
+    let (organiser_text, entrants) = split_entrants(text)?;
     let organiser_text = match name {
-        Some(name) => set_top_level_key(&organiser_text, "name", &toml_quote(name)),
+        Some(name) => set_top_level_key(&organiser_text, "name", name),
         None => organiser_text,
     };
     // Parsed with its own entrants if there are enough, else with placeholders. The errors of the text are the same.
@@ -148,57 +148,27 @@ pub fn paths(config: &Config, id: &str) -> std::io::Result<CompetitionPaths> {
     Ok(CompetitionPaths { named: FILE.to_owned(), ledger, folder })
 }
 
-/// Sets a top-level key of the text.
-pub fn set_top_level_key(organiser_text: &str, key: &str, value: &str) -> String {
-    let line = format!("{key} = {value}");
-    let mut lines: Vec<&str> = organiser_text.lines().collect();
-    let top = lines.iter().position(|line| line.trim_start().starts_with('[')).unwrap_or(lines.len());
-    let is_key = |line: &&str| {
-        let rest = line.trim_start().strip_prefix(key);
-        rest.is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    if let Some(at) = lines[..top].iter().position(is_key) {
-        lines[at] = &line;
+/// Sets a top-level key of the text. Keeps everything else, including comments. A text that is not TOML stays as it is: its errors are
+/// reported when it is parsed, with their positions.
+pub fn set_top_level_key(organiser_text: &str, key: &str, value: impl Into<Value>) -> String {
+    let Ok(mut document) = organiser_text.parse::<DocumentMut>() else { return organiser_text.to_owned() };
+    let mut value = value.into();
+    if let Some(old) = document.get_mut(key).and_then(Item::as_value_mut) {
+        // Keeps the comments before and after the value.
+        *value.decor_mut() = old.decor().clone();
+        *old = value;
     } else {
-        let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
-        lines.insert(at, &line);
+        document.insert(key, Item::Value(value));
     }
-    lines.join("\n") + "\n"
+    document.to_string()
 }
 
-/// Quotes a text as a TOML string.
+/// A text as a TOML string.
 pub fn toml_quote(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => quoted += &format!("\\u{:04X}", c as u32),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    Value::from(text).to_string()
 }
 
-/// Rejects a text that still names entrants after [`split_entrants`]. They can be written in many ways (`[["entrant"]]`, `entrant = [...]`,
-/// after an unclosed string), and only house bots and submitted bots may play on the server.
-fn check_no_entrants(organiser_text: &str) -> ApiResult<()> {
-    // A text that is not TOML is reported later, with the position.
-    let Ok(read) = toml::de::DeTable::parse(organiser_text) else { return Ok(()) };
-    if !read.get_ref().contains_key("entrant") {
-        return Ok(());
-    }
-    let hint = "below each [[entrant]] write bot = \"house:NAME\"";
-    Err(error_at_key(
-        organiser_text,
-        "entrant",
-        "entrants must be written as [[entrant]] on separate lines",
-        hint,
-    ))
-}
-
-/// Whether exactly these entrants take part. A safety net for entrants that [`split_entrants`] did not find.
+/// Whether exactly these entrants take part. A safety net: only house bots and submitted bots may play on the server.
 fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
     competition.entrants.len() == lines.len()
         && competition.entrants.iter().zip(lines).all(|(one, line)| {
@@ -206,20 +176,26 @@ fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
         })
 }
 
-/// Splits a text into the part without `[[entrant]]` tables, with its lines in order, and those tables.
-fn split_entrants(text: &str) -> (String, String) {
-    let (mut organiser_text, mut entrants, mut inside) = (String::new(), String::new(), false);
-    for line in text.lines() {
-        let start = line.trim_start();
-        if start.starts_with('[') {
-            let title: String = start.chars().filter(|c| !c.is_whitespace()).collect();
-            inside = title.starts_with("[[entrant]]") || (inside && title.starts_with("[entrant."));
+/// Splits a text into the part without entrants, and its `[[entrant]]` tables. A text that is not TOML has no entrants: its errors are
+/// reported when it is parsed.
+fn split_entrants(text: &str) -> ApiResult<(String, String)> {
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok((text.to_owned(), String::new())) };
+    let entrants = match document.remove("entrant") {
+        None => return Ok((document.to_string(), String::new())),
+        Some(Item::ArrayOfTables(entrants)) => entrants,
+        Some(_) => {
+            let hint = "below each [[entrant]] write bot = \"house:NAME\"";
+            let what = "entrants must be written as [[entrant]] on separate lines";
+            return Err(error_at_key(text, "entrant", what, hint));
         }
-        let part = if inside { &mut entrants } else { &mut organiser_text };
-        part.push_str(line.trim_end_matches('\r'));
-        part.push('\n');
-    }
-    (organiser_text, entrants)
+    };
+    // The comment above the first entrant explains where entrants belong. It stays.
+    let comment = entrants.get(0).and_then(|first| first.decor().prefix()).and_then(RawString::as_str);
+    let end = format!("{}{}", comment.unwrap_or_default(), document.trailing().as_str().unwrap_or_default());
+    document.set_trailing(end);
+    let mut only_entrants = DocumentMut::new();
+    only_entrants.insert("entrant", Item::ArrayOfTables(entrants));
+    Ok((document.to_string(), only_entrants.to_string()))
 }
 
 /// Parses the `[[entrant]]` tables, which may name house bots only. Reads single keys, because there may be too few entrants yet.
@@ -376,14 +352,14 @@ mod tests {
             ("[settings]\nwords = \"/etc/passwd\"", "words"),
             ("[[entrant]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[entrant]]\nname = \"x\"\ngit = \"https://example.org/x\"", "house bots"),
-            ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
-            ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
+            ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
+            ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             (
                 "entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]",
                 "entrants must be written",
             ),
             ("[[entrant ]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
-            ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
+            ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
         ];
         for (line, word) in cases {
             let text = format!("game = \"word-racer\"\n{line}\n\n[[phase]]\nformat = \"round-robin\"\n");
@@ -395,11 +371,37 @@ mod tests {
 
     #[test]
     fn set_top_level_key_replaces_or_inserts_only_at_the_top() {
-        let text = "# about\n\nname = \"x\"\ngame = \"y\"\n[settings]\nname = 3\n";
+        let text = "# about\n\nname = \"x\" # why\ngame = \"y\"\n[settings]\nname = 3\n";
         assert_eq!(
-            set_top_level_key(text, "name", "\"z\""),
-            "# about\n\nname = \"z\"\ngame = \"y\"\n[settings]\nname = 3\n"
+            set_top_level_key(text, "name", "z"),
+            "# about\n\nname = \"z\" # why\ngame = \"y\"\n[settings]\nname = 3\n"
         );
-        assert_eq!(set_top_level_key("[[phase]]\n", "name", "\"z\""), "name = \"z\"\n[[phase]]\n");
+        assert_eq!(set_top_level_key("[[phase]]\n", "name", "z"), "name = \"z\"\n[[phase]]\n");
+        assert_eq!(set_top_level_key("\"name\" = 'x'\n", "name", 3), "\"name\" = 3\n");
+        let inside = "text = \"\"\"\nname = 1\n\"\"\"\n";
+        assert_eq!(set_top_level_key(inside, "name", "z"), format!("{inside}name = \"z\"\n"));
+        assert_eq!(set_top_level_key("name = ", "name", "z"), "name = ", "not TOML");
+    }
+
+    #[test]
+    fn split_entrants_finds_every_spelling_of_the_tables_and_nothing_else() {
+        let text = "game = 'g'\n\n# Entrants:\n[[entrant]]\nbot = \"a\"\n[entrant.marks]\nAI = \"\"\n[[phase]]\nformat = \"f\"\n\
+            [[ \"entrant\" ]]\nbot = \"b\"\n# end\n";
+        let (rest, entrants) = split_entrants(text).unwrap();
+        assert_eq!(rest, "game = 'g'\n[[phase]]\nformat = \"f\"\n\n# Entrants:\n# end\n");
+        let entrants: DocumentMut = entrants.parse().unwrap();
+        assert_eq!(entrants["entrant"].as_array_of_tables().unwrap().len(), 2);
+        let inside = "text = \"\"\"\n[[entrant]]\n\"\"\"\n";
+        assert_eq!(split_entrants(inside).unwrap(), (inside.to_owned(), String::new()));
+    }
+
+    #[test]
+    fn toml_quote_round_trips_any_text() {
+        for text in
+            ["", "plain", "A \"cup\"", "it's \"both\"", "back\\slash", "line\nbreak", "\u{1b}[0m", "ünï"]
+        {
+            let document: DocumentMut = format!("key = {}\n", toml_quote(text)).parse().unwrap();
+            assert_eq!(document["key"].as_str(), Some(text));
+        }
     }
 }

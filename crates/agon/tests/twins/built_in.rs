@@ -1,4 +1,4 @@
-//! The strategies of `tests/twins/strategies.py` as built-in bots, where no house bot has them, and a table for built-in
+//! The strategies of `test-bots/twins/strategies.py` as built-in bots, where no house bot has them, and a table for built-in
 //! bots.
 
 use agon_core::record::{Recorder, SeatRecord, read_all};

@@ -1,7 +1,7 @@
 //! Twins: one strategy as a built-in bot, as a Python bot and as a JSON-lines program. The same seed gives the same answers,
 //! states and result, whoever of them sits where. And bots that draw by chance repeat.
 //!
-//! The programs are in `tests/twins`; they run in real processes behind the real sandbox.
+//! The programs are in `test-bots/twins`; they run in real processes behind the real sandbox.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod built_in;
