@@ -54,7 +54,7 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     // NumPy's linear algebra library would start a thread for each core.
     let threads = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
     program.environment.extend(threads.map(|name| (name.to_owned(), "1".to_owned())));
-    program.warm = Some(warm(game, target, &program.environment, interpreter));
+    program.zygote = Some(zygote_options(game, target, &program.environment, interpreter));
     program.readable_dirs.clone_from(&interpreter.folders);
     program.readable_dirs.push(package);
     Ok(program)
@@ -68,7 +68,7 @@ const CROWDED: &str = "colour-battle";
 
 /// The zygote options of a bot. Solitude Scramble forks a bot for each call, so its zygote imports as little as possible.
 /// All other bots share a zygote that has imported `NumPy`.
-fn warm(
+fn zygote_options(
     game: &str,
     target: String,
     environment: &[(String, String)],

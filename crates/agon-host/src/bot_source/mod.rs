@@ -106,7 +106,7 @@ impl From<ProgramError> for BotRejection {
 }
 
 /// Maximum number of characters shown of untrusted text.
-const LONGEST: usize = 1000;
+const MAX_TEXT_CHARS: usize = 1000;
 
 /// Text on one line, without terminal control characters or changes of the writing direction.
 fn sanitize(text: &str) -> String {
@@ -115,7 +115,7 @@ fn sanitize(text: &str) -> String {
             || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let mut clean = String::new();
-    for c in text.chars().take(LONGEST) {
+    for c in text.chars().take(MAX_TEXT_CHARS) {
         if odd(c) {
             clean.extend(c.escape_default());
         } else {
@@ -129,7 +129,7 @@ fn sanitize(text: &str) -> String {
 /// often has one extra level).
 pub fn submission_root(folder: &Path) -> PathBuf {
     let mut root = folder.to_owned();
-    for _ in 0..archive_paths::DEEPEST {
+    for _ in 0..archive_paths::MAX_DEPTH {
         let Ok(entries) = std::fs::read_dir(&root) else { break };
         let paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);

@@ -32,17 +32,17 @@ use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
 
 /// The argument that makes a program the launcher.
-pub(super) const ASKED: &str = "--agon-launch";
+pub(super) const LAUNCHER_ARGUMENT: &str = "--agon-launch";
 
 /// Interval between checks of folder sizes and of the memory of several processes.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval between checks for orphans to reap.
-const REAP: Duration = Duration::from_secs(1);
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Becomes the launcher if this program was started as one, and then never returns. `main` must call this first, while there
 /// is one thread.
 pub fn run_launcher_if_requested() {
-    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(LAUNCHER_ARGUMENT)) {
         unsafe_syscalls::exit_now(i32::from(run().is_err()));
     }
 }
@@ -86,17 +86,17 @@ struct SupervisedBot<'a> {
 
 impl<'a> SupervisedBot<'a> {
     fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, StepError> {
-        let Launch { policy, plan, name, warm } = launch;
+        let Launch { policy, plan, name, zygote } = launch;
         set_child_subreaper(Some(getpid())).step("adopting the bot's orphans")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
-        let doors = cgroups.doors().step("cgroup")?;
+        let cgroup_files = cgroups.join_files().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
-        if warm.is_some() {
+        if zygote.is_some() {
             let order = zygote_fork::restrictions(launch, others)?;
-            let world = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
-            let fork = ForkHandle::ask(&order, fds, world.as_ref(), doors)?;
-            let first = world.map(NamespaceInit::close);
+            let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
+            let fork = ForkHandle::ask(&order, fds, init.as_ref(), cgroup_files)?;
+            let first = init.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
         let (report, write_report) =
@@ -110,10 +110,10 @@ impl<'a> SupervisedBot<'a> {
             Forked::Parent(bot) => bot,
             Forked::Child(only) => {
                 drop(report);
-                enter::become_bot(&only, Prepared { launch, fds, report: write_report, doors, others })
+                enter::become_bot(&only, Prepared { launch, fds, report: write_report, cgroup_files, others })
             }
         };
-        drop((write_report, fds, doors));
+        drop((write_report, fds, cgroup_files));
         let running = Self { launch, bot, first, cgroups, fork: None };
         let mut said = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut said).step("waiting for the bot to start")?;
@@ -155,8 +155,9 @@ impl<'a> SupervisedBot<'a> {
             let exact = self.launch.plan.mode.is_some();
             self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
         };
-        let mut together = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
-        let timeout = if together.is_some() || inexact().next().is_some() { LOOK } else { REAP };
+        let mut memory = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
+        let timeout =
+            if memory.is_some() || inexact().next().is_some() { CHECK_INTERVAL } else { REAP_INTERVAL };
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
             match poll(&mut fds, Some(&timeout.try_into().ok()?)) {
@@ -176,7 +177,7 @@ impl<'a> SupervisedBot<'a> {
             {
                 return Some(BotExit::FolderFull(full.path.clone()));
             }
-            if together.as_mut().is_some_and(MemoryWatch::is_too_much) {
+            if memory.as_mut().is_some_and(MemoryWatch::exceeds_limit) {
                 return Some(BotExit::TooMuchMemory);
             }
             self.reap_orphans();

@@ -21,7 +21,7 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
     let mut all = vec![
         ("CORE", Resource::Core, 0),
         ("DATA", Resource::Data, limits.memory),
-        ("STACK", Resource::Stack, STACK.min(limits.memory)),
+        ("STACK_BYTES", Resource::Stack, STACK_BYTES.min(limits.memory)),
         ("NPROC", Resource::Nproc, u64::from(limits.processes) + others),
         ("NOFILE", Resource::Nofile, u64::from(limits.open_files)),
         ("FSIZE", Resource::Fsize, limits.file_size),
@@ -36,7 +36,7 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
 }
 
 /// The usual stack size of a program.
-const STACK: u64 = 8 << 20;
+const STACK_BYTES: u64 = 8 << 20;
 
 fn lower(resource: Resource, most: u64) -> Result<(), StepError> {
     // Keep a limit that is already lower: only a privileged process could raise it, and a bot never needs that.

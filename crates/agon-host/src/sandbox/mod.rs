@@ -1,8 +1,9 @@
 //! The sandbox around a bot.
 //!
 //! A bot is an untrusted process. Several layers separate it from everything else, and each works without the others
-//! ([`LayerKind`]). The program finds out by trying which of them a machine offers ([`probe`]). A [`Policy`] is plain data that says
-//! what a bot may do. A small launcher, which is the same program started again with a single thread, enters all layers and becomes the bot.
+//! ([`LayerKind`]). The program finds out by trying which of them a machine offers ([`probe`]). A [`Policy`] is plain data that
+//! says what a bot may do. A small launcher, which is the same program started again with a single thread, enters all layers and
+//! becomes the bot.
 //!
 //! ```text
 //!   engine ──socket──> launcher ──┬── first process of the namespace (where there is one)

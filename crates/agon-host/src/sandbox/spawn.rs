@@ -12,9 +12,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 
-use super::launch::ASKED;
+use super::launch::LAUNCHER_ARGUMENT;
 use super::launcher_protocol::{
-    self, BotExit, Launch, LauncherEvent, LauncherRequest, MOST_DESCRIPTORS, SandboxPlan, SandboxProbe,
+    self, BotExit, Launch, LauncherEvent, LauncherRequest, MAX_DESCRIPTORS, SandboxPlan, SandboxProbe,
 };
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
@@ -40,7 +40,7 @@ pub enum SandboxError {
     #[error("the launcher ended without a message ({0}); call `run_launcher_if_requested` first in `main`")]
     Silent(io::Error),
     /// Layers that the policy requires do not work here.
-    #[error("the sandbox lacks required layers: {}", missing_words(.0))]
+    #[error("the sandbox lacks required layers: {}", describe_missing(.0))]
     Missing(Vec<Layer>),
     /// The policy contradicts itself.
     #[error("the sandbox policy is invalid: {0}")]
@@ -58,7 +58,7 @@ pub enum SandboxError {
     Io(#[from] io::Error),
 }
 
-fn missing_words(layers: &[Layer]) -> String {
+fn describe_missing(layers: &[Layer]) -> String {
     let words = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
     layers.iter().map(words).collect::<Vec<_>>().join("; ")
 }
@@ -115,9 +115,11 @@ impl Launcher {
         self
     }
 
-    /// Folders of cgroup hierarchies below which groups for bots may be made. Agon uses none that it was not given.
+    /// Only for tests: no option of the `agon` program names cgroup folders. Sets folders of cgroup hierarchies below which the
+    /// launcher may create a cgroup for each bot.
+    #[doc(hidden)]
     #[must_use]
-    pub fn cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+    pub fn with_test_cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.cgroups = folders.into_iter().map(Into::into).collect();
         self
     }
@@ -148,7 +150,7 @@ impl Launcher {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(io::Error::from)?;
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).arg(ASKED).env_clear();
+        command.args(&self.command[1..]).arg(LAUNCHER_ARGUMENT).env_clear();
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
         let child =
@@ -181,18 +183,18 @@ impl Launcher {
         policy: &Policy,
         fds: Vec<OwnedFd>,
         ends: StreamEnds,
-        warm: Option<serde_json::Map<String, serde_json::Value>>,
+        zygote: Option<serde_json::Map<String, serde_json::Value>>,
     ) -> Result<SandboxedProcess, SandboxError> {
         if let Some(fault) = policy.fault() {
             return Err(SandboxError::Policy(fault));
         }
         let plan = self.plan(policy)?;
-        if fds.len() > MOST_DESCRIPTORS {
-            return Err(SandboxError::Policy(format!("more than {MOST_DESCRIPTORS} descriptors for a bot")));
+        if fds.len() > MAX_DESCRIPTORS {
+            return Err(SandboxError::Policy(format!("more than {MAX_DESCRIPTORS} descriptors for a bot")));
         }
         let kinds = plan.kinds.clone();
         let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name, warm });
+        let launch = Box::new(Launch { policy: policy.clone(), plan, name, zygote });
         let (launcher, control) = self.start()?;
         let mut jailed =
             SandboxedProcess { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
@@ -232,7 +234,7 @@ impl Launcher {
         let has = |kind: LayerKind| kinds.contains(&kind);
         let chosen = || {
             let apart = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
-            if found.many_users { apart } else { User::NOBODY }
+            if found.many_users { apart } else { User::OVERFLOW }
         };
         Ok(SandboxPlan {
             mode: found.mode.filter(|_| has(LayerKind::Namespaces)),

@@ -20,7 +20,7 @@ use rustix::process::{
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::launcher_protocol::{BotExit, Launch, MOST_DESCRIPTORS, Mode, StepContext as _, StepError};
+use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::{Forked, OnlyThread};
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
@@ -28,7 +28,7 @@ use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 /// Timeout for a fork, which takes milliseconds, or seconds on a very busy machine.
 const FORK_TIMEOUT: Duration = Duration::from_secs(25);
 /// Maximum size of a zygote's message about a bot.
-const LONGEST: usize = 64 << 10;
+const MAX_EVENT_BYTES: usize = 64 << 10;
 
 /// The first process of a bot's namespaces, which has created all of them. It only reaps children. When it ends, the kernel
 /// kills all other processes in them.
@@ -48,7 +48,7 @@ impl NamespaceInit {
             Forked::Parent(first) => first,
             Forked::Child(only) => {
                 drop((said, open));
-                live(only, launch, say, until)
+                run_namespace_init(only, launch, say, until)
             }
         };
         drop((say, until));
@@ -68,7 +68,12 @@ impl NamespaceInit {
     }
 }
 
-fn live(only: OnlyThread, launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) -> ! {
+fn run_namespace_init(
+    only: OnlyThread,
+    launch: &Launch,
+    mut say: io::PipeWriter,
+    mut until: io::PipeReader,
+) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     match namespaces::enter(&launch.policy, launch.plan.user) {
         Ok(()) => drop(say.write_all(b"made")),
@@ -95,13 +100,13 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
-    let wishes = seccomp::SeccompOptions::of(plan, policy.limits.processes);
-    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(wishes)).transpose()?;
+    let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
+    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(options)).transpose()?;
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     let hex = |bytes: Vec<u8>| {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
     };
-    let mut order = launch.warm.clone().unwrap_or_default();
+    let mut order = launch.zygote.clone().unwrap_or_default();
     order.extend([
         ("environment".to_owned(), json!(policy.environment)),
         ("folder".to_owned(), json!(policy.folder)),
@@ -111,7 +116,7 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
         ("drop".to_owned(), json!(plan.has(LayerKind::Privileges) || plan.user.is_some())),
         ("landlock".to_owned(), json!(landlock)),
         ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
-        ("own".to_owned(), json!(seccomp::OWN)),
+        ("own".to_owned(), json!(seccomp::OWN_PID_PLACEHOLDER)),
     ]);
     Ok(order)
 }
@@ -142,23 +147,23 @@ impl ForkHandle {
     pub(super) fn ask(
         order: &Map<String, Json>,
         mut fds: Vec<OwnedFd>,
-        world: Option<&NamespaceInit>,
-        doors: Vec<std::fs::File>,
+        init: Option<&NamespaceInit>,
+        cgroup_files: Vec<std::fs::File>,
     ) -> Result<Self, StepError> {
         let parent = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
         let (news, theirs) =
             socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).step("socket")?;
         fds.insert(0, theirs);
-        if let Some(world) = world {
-            fds.push(pidfd_open(world.first, PidfdFlags::empty()).step("namespaces")?);
+        if let Some(init) = init {
+            fds.push(pidfd_open(init.first, PidfdFlags::empty()).step("namespaces")?);
         }
-        fds.extend(doors.into_iter().map(OwnedFd::from));
+        fds.extend(cgroup_files.into_iter().map(OwnedFd::from));
         send(&parent, order, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {
-            match hear(&news, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
+            match receive_event(&news, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
                 ZygoteEvent::Forked(pid) => bot = Pid::from_raw(pid),
                 ZygoteEvent::Entered => entered = true,
                 ZygoteEvent::Failed(failure) => return Err(failure),
@@ -176,12 +181,12 @@ impl ForkHandle {
     /// Waits until the zygote has reaped the bot, which was killed, and its orphans.
     pub(super) fn end(&self) {
         let _ = shutdown(&self.news, Shutdown::Write);
-        while hear(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
+        while receive_event(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
     }
 
     /// How the bot ended. The zygote reaps it only when the launcher closes the connection.
     pub(super) fn how_it_ended(&self) -> BotExit {
-        match hear(&self.news, Some(FORK_TIMEOUT)) {
+        match receive_event(&self.news, Some(FORK_TIMEOUT)) {
             Ok(ZygoteEvent::Ended(status)) => {
                 use std::os::unix::process::ExitStatusExt as _;
                 std::process::ExitStatus::from_raw(status).into()
@@ -194,7 +199,7 @@ impl ForkHandle {
 fn send(parent: &OwnedFd, order: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
     let body = serde_json::to_vec(order)?;
     let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
         return Err(io::Error::other("too many descriptors"));
@@ -203,7 +208,7 @@ fn send(parent: &OwnedFd, order: &Map<String, Json>, fds: &[OwnedFd]) -> io::Res
     Ok(())
 }
 
-fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
+fn receive_event(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     let timeout = time.map(|time| rustix::event::Timespec { tv_sec: time.as_secs() as i64, tv_nsec: 0 });
     let mut fds = [PollFd::new(news, PollFlags::IN)];
     while let Err(error) = poll(&mut fds, timeout.as_ref()) {
@@ -214,7 +219,7 @@ fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     if fds[0].revents().is_empty() {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    let mut bytes = vec![0; LONGEST];
+    let mut bytes = vec![0; MAX_EVENT_BYTES];
     let (count, _) = recv(news, &mut bytes[..], RecvFlags::empty())?;
     if count == 0 {
         return Err(io::Error::other("the zygote is gone"));

@@ -6,7 +6,7 @@ use agon_core::record::Record;
 use agon_core::{AnswerTimes, FaultReport, Seat};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
-use agon_host::interactive::through;
+use agon_host::interactive::with_module;
 use agon_venue::error::{Failure, NO};
 use serde_json::{Value as Json, json};
 
@@ -168,7 +168,7 @@ fn bot(
 
 /// A program other than a Python bot.
 fn is_command(bot: &PlayerSpec) -> bool {
-    matches!(bot, PlayerSpec::Program(one) if through(&one.program, "debugging").is_none())
+    matches!(bot, PlayerSpec::Program(one) if with_module(&one.program, "debugging").is_none())
 }
 
 fn compare(case: &DebugSession<'_>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use agon_core::{BotLifetime, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
-use agon_host::interactive::{InteractiveBot, InteractiveReply, through};
+use agon_host::interactive::{InteractiveBot, InteractiveReply, with_module};
 use agon_venue::error::{BROKE, Failure};
 
 use super::debug::{DebugSession, differs, now_title};
@@ -14,7 +14,7 @@ use crate::output;
 pub fn run(case: &DebugSession<'_>) -> Result<(), Failure> {
     let Some(target) = target(case) else { return Ok(()) };
     let program = match &case.bot {
-        PlayerSpec::Program(one) => through(&one.program, "debugging"),
+        PlayerSpec::Program(one) => with_module(&one.program, "debugging"),
         _ => None,
     };
     let Some(program) = program else {
