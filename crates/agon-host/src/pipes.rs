@@ -32,7 +32,7 @@ pub struct BotPipes {
     lines: Lines,
     /// Whether the program is stopped as soon as it has written the expected lines.
     hold: bool,
-    held: bool,
+    stopped: bool,
     wanted: usize,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
@@ -73,7 +73,7 @@ impl BotPipes {
             sent: 0,
             lines: Lines::default(),
             hold,
-            held: false,
+            stopped: false,
             wanted: 0,
             asked: UsageSample { at: Instant::now(), usage: crate::timing::Usage::default() },
             asked_first: Instant::now(),
@@ -228,13 +228,13 @@ impl BotPipes {
         self.arrived = Some(sample);
         if self.hold {
             self.handle.pause();
-            self.held = true;
+            self.stopped = true;
         }
     }
 
     /// Continues the program if it was stopped.
     pub fn resume(&mut self) {
-        if std::mem::take(&mut self.held) {
+        if std::mem::take(&mut self.stopped) {
             self.handle.resume();
         }
     }

@@ -44,7 +44,7 @@ pub struct ZygoteOptions {
     /// The bot: a path, optionally with a class.
     pub target: String,
     /// The zygote's arguments.
-    pub parent: Vec<String>,
+    pub arguments: Vec<String>,
     /// The zygote's environment.
     pub environment: Vec<(String, String)>,
     /// Whether a new fork gives each answer.

@@ -75,7 +75,7 @@ fn zygote_options(
     interpreter: &Interpreter,
 ) -> ZygoteOptions {
     let forgets = game == FORGETFUL;
-    let parent: &[&str] = if forgets {
+    let arguments: &[&str] = if forgets {
         // Not `-m`: the import machinery for it would stay in memory.
         &[
             "-S",
@@ -101,7 +101,7 @@ fn zygote_options(
     ZygoteOptions {
         game: game.to_owned(),
         target,
-        parent: parent.iter().map(|&word| word.to_owned()).collect(),
+        arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
         asked_together: game == CROWDED,

@@ -186,8 +186,8 @@ mod tests {
     fn data_is_the_bots_folder_and_is_removed_if_unused() {
         let source = tempfile::tempdir().unwrap();
         let source = source.path().canonicalize().unwrap();
-        let (view, learning) = with_bot_data(&source, true).unwrap();
-        assert!(learning.kept && source.join("data").is_dir() && view.path().join("logs").is_dir());
+        let (view, bot_data) = with_bot_data(&source, true).unwrap();
+        assert!(bot_data.kept && source.join("data").is_dir() && view.path().join("logs").is_dir());
         drop(view);
         assert!(!source.join("data").exists());
         let (view, _) = with_bot_data(&source, true).unwrap();
@@ -195,8 +195,8 @@ mod tests {
         drop(view);
         assert_eq!(fs::read_to_string(source.join("data/learnt")).unwrap(), "much");
         fs::set_permissions(source.join("data/learnt"), Permissions::from_mode(0o444)).unwrap();
-        let (view, learning) = with_bot_data(&source, false).unwrap();
-        assert!(!learning.kept);
+        let (view, bot_data) = with_bot_data(&source, false).unwrap();
+        assert!(!bot_data.kept);
         assert_eq!(fs::read_to_string(view.path().join("data/learnt")).unwrap(), "much");
         fs::write(view.path().join("data/learnt"), "more").unwrap();
         assert_eq!(view.path().join("data/learnt").metadata().unwrap().permissions().mode() & 0o200, 0o200);

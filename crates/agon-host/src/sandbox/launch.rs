@@ -57,8 +57,8 @@ fn run() -> io::Result<()> {
     rustix::stdio::dup2_stderr(&nothing)?;
     // The engine decides what a terminal's Ctrl-C does.
     let _ = setsid();
-    let (job, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
-    match job {
+    let (request, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
+    match request {
         LauncherRequest::Probe { cgroups } => {
             launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(&cgroups)), &[])
         }
@@ -93,9 +93,9 @@ impl<'a> SupervisedBot<'a> {
         let others = limits::others(plan);
         prepare_folders(launch)?;
         if zygote.is_some() {
-            let order = zygote_fork::restrictions(launch, others)?;
+            let request = zygote_fork::restrictions(launch, others)?;
             let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
-            let fork = ForkHandle::ask(&order, fds, init.as_ref(), cgroup_files)?;
+            let fork = ForkHandle::ask(&request, fds, init.as_ref(), cgroup_files)?;
             let first = init.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
@@ -115,13 +115,14 @@ impl<'a> SupervisedBot<'a> {
         };
         drop((write_report, fds, cgroup_files));
         let running = Self { launch, bot, first, cgroups, fork: None };
-        let mut said = Vec::new();
-        io::Read::read_to_end(&mut fs::File::from(report), &mut said).step("waiting for the bot to start")?;
-        if said.is_empty() {
+        let mut error = Vec::new();
+        io::Read::read_to_end(&mut fs::File::from(report), &mut error)
+            .step("waiting for the bot to start")?;
+        if error.is_empty() {
             return Ok(running);
         }
         running.end_all();
-        Err(serde_json::from_slice(&said).step("starting the bot")?)
+        Err(serde_json::from_slice(&error).step("starting the bot")?)
     }
 
     /// Waits until the bot has ended, the engine is gone, or a folder or memory limit is exceeded. Then ends everything.
@@ -164,12 +165,12 @@ impl<'a> SupervisedBot<'a> {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return None,
             }
-            let (asked, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
+            let (engine_wants_end, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if gone {
                 let fork = self.fork.as_ref();
                 return Some(fork.map_or_else(|| how_it_ended(self.bot), ForkHandle::how_it_ended));
             }
-            if asked {
+            if engine_wants_end {
                 return None;
             }
             if let Some(full) =

@@ -65,10 +65,10 @@ pub fn probe() -> Result<Vec<Layer>, SandboxError> {
 pub fn fork(
     policy: &Policy,
     fds: Vec<OwnedFd>,
-    parent: BorrowedFd<'_>,
-    order: serde_json::Map<String, serde_json::Value>,
+    zygote: BorrowedFd<'_>,
+    request: serde_json::Map<String, serde_json::Value>,
 ) -> Result<SandboxedProcess, SandboxError> {
-    own()?.fork(policy, fds, parent, order)
+    own()?.fork(policy, fds, zygote, request)
 }
 
 /// Starts a bot in the sandbox, with this program as the launcher: its `main` must call [`run_launcher_if_requested`] first.

@@ -59,8 +59,8 @@ pub enum SandboxError {
 }
 
 fn describe_missing(layers: &[Layer]) -> String {
-    let words = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
-    layers.iter().map(words).collect::<Vec<_>>().join("; ")
+    let describe = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
+    layers.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
 /// One of a bot's standard descriptors.
@@ -93,13 +93,13 @@ pub struct Streams {
 pub struct Launcher {
     command: Vec<PathBuf>,
     cgroups: Vec<PathBuf>,
-    found: OnceLock<SandboxProbe>,
+    probed: OnceLock<SandboxProbe>,
 }
 
 impl Launcher {
     /// A program whose `main` calls [`super::run_launcher_if_requested`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { command: vec![program.into()], cgroups: Vec::new(), found: OnceLock::new() }
+        Self { command: vec![program.into()], cgroups: Vec::new(), probed: OnceLock::new() }
     }
 
     /// This program.
@@ -126,21 +126,21 @@ impl Launcher {
 
     /// The state of every layer. They are tried once.
     pub fn probe(&self) -> Result<&[Layer], SandboxError> {
-        self.found().map(|found| found.layers.as_slice())
+        self.probed().map(|probed| probed.layers.as_slice())
     }
 
-    fn found(&self) -> Result<&SandboxProbe, SandboxError> {
-        if let Some(found) = self.found.get() {
-            return Ok(found);
+    fn probed(&self) -> Result<&SandboxProbe, SandboxError> {
+        if let Some(probed) = self.probed.get() {
+            return Ok(probed);
         }
         let (mut child, control) = self.start()?;
-        let job = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
-        let news = launcher_protocol::send(&control, &job, &[])
+        let request = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
+        let event = launcher_protocol::send(&control, &request, &[])
             .and_then(|()| launcher_protocol::receive::<LauncherEvent>(&control));
         drop(control);
         child.wait()?;
-        match news {
-            Ok((LauncherEvent::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
+        match event {
+            Ok((LauncherEvent::Probed(probed), _)) => Ok(self.probed.get_or_init(|| probed)),
             Ok(_) => Err(SandboxError::Silent(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(SandboxError::Silent(error)),
         }
@@ -165,17 +165,17 @@ impl Launcher {
     }
 
     /// Forks a bot from a zygote. If it returns without an error, the fork is behind every layer and has not read anything of the
-    /// bot yet. `order` is the request to the zygote, about these descriptors; `parent` is the zygote's control socket.
+    /// bot yet. `request` goes to the zygote with these descriptors; `zygote` is the zygote's control socket.
     pub fn fork(
         &self,
         policy: &Policy,
         fds: Vec<OwnedFd>,
-        parent: BorrowedFd<'_>,
-        order: serde_json::Map<String, serde_json::Value>,
+        zygote: BorrowedFd<'_>,
+        request: serde_json::Map<String, serde_json::Value>,
     ) -> Result<SandboxedProcess, SandboxError> {
         let mut fds = fds;
-        fds.push(parent.try_clone_to_owned()?);
-        self.launch(policy, fds, StreamEnds::default(), Some(order))
+        fds.push(zygote.try_clone_to_owned()?);
+        self.launch(policy, fds, StreamEnds::default(), Some(request))
     }
 
     fn launch(
@@ -219,13 +219,13 @@ impl Launcher {
 
     /// All layers that work here and were not left out. Fails if a required one is missing.
     fn plan(&self, policy: &Policy) -> Result<SandboxPlan, SandboxError> {
-        let found = self.found()?;
+        let probed = self.probed()?;
         let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
-        let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
+        let missing: Vec<Layer> = probed.layers.iter().filter(missing).cloned().collect();
         if !missing.is_empty() {
             return Err(SandboxError::Missing(missing));
         }
-        let active = found.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
+        let active = probed.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
         let wanted = |kind: &LayerKind| {
             let part_of_landlock = matches!(kind, LayerKind::LandlockNetwork | LayerKind::LandlockScopes);
             policy.wants(*kind) && (!part_of_landlock || policy.wants(LayerKind::Landlock))
@@ -233,12 +233,12 @@ impl Launcher {
         let kinds: Vec<LayerKind> = active.filter(wanted).collect();
         let has = |kind: LayerKind| kinds.contains(&kind);
         let chosen = || {
-            let apart = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
-            if found.many_users { apart } else { User::OVERFLOW }
+            let dedicated = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
+            if probed.many_users { dedicated } else { User::OVERFLOW }
         };
         Ok(SandboxPlan {
-            mode: found.mode.filter(|_| has(LayerKind::Namespaces)),
-            landlock: if has(LayerKind::Landlock) { found.landlock } else { 0 },
+            mode: probed.mode.filter(|_| has(LayerKind::Namespaces)),
+            landlock: if has(LayerKind::Landlock) { probed.landlock } else { 0 },
             user: has(LayerKind::User).then(|| policy.user.unwrap_or_else(chosen)),
             cgroups: if has(LayerKind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
             kinds,

@@ -35,35 +35,35 @@ const MAX_EVENT_BYTES: usize = 64 << 10;
 pub(super) struct NamespaceInit {
     pub first: Pid,
     /// When this is closed, the process restricts itself.
-    open: io::PipeWriter,
+    close_writer: io::PipeWriter,
 }
 
 impl NamespaceInit {
     /// Creates the namespaces of a bot. The zygote can enter them until [`Self::close`].
     pub(super) fn make(launch: &Launch, mode: Mode) -> Result<Self, StepError> {
         namespaces::open(mode)?;
-        let (mut said, say) = io::pipe().step("pipe")?;
-        let (until, open) = io::pipe().step("pipe")?;
+        let (mut result_reader, result_writer) = io::pipe().step("pipe")?;
+        let (close_reader, close_writer) = io::pipe().step("pipe")?;
         let first = match unsafe_syscalls::fork().step("fork")? {
             Forked::Parent(first) => first,
             Forked::Child(only) => {
-                drop((said, open));
-                run_namespace_init(only, launch, say, until)
+                drop((result_reader, close_writer));
+                run_namespace_init(only, launch, result_writer, close_reader)
             }
         };
-        drop((say, until));
-        let mut words = Vec::new();
-        said.read_to_end(&mut words).step("waiting for the namespaces")?;
-        match words.as_slice() {
+        drop((result_writer, close_reader));
+        let mut result = Vec::new();
+        result_reader.read_to_end(&mut result).step("waiting for the namespaces")?;
+        match result.as_slice() {
             [] => Err(StepError::new("namespaces", "their first process ended")),
-            b"made" => Ok(Self { first, open }),
+            b"made" => Ok(Self { first, close_writer }),
             failure => Err(serde_json::from_slice(failure).step("namespaces")?),
         }
     }
 
     /// Closes the namespaces to the zygote.
     pub(super) fn close(self) -> Pid {
-        drop(self.open);
+        drop(self.close_writer);
         self.first
     }
 }
@@ -71,19 +71,19 @@ impl NamespaceInit {
 fn run_namespace_init(
     only: OnlyThread,
     launch: &Launch,
-    mut say: io::PipeWriter,
-    mut until: io::PipeReader,
+    mut result_writer: io::PipeWriter,
+    mut close_reader: io::PipeReader,
 ) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     match namespaces::enter(&launch.policy, launch.plan.user) {
-        Ok(()) => drop(say.write_all(b"made")),
+        Ok(()) => drop(result_writer.write_all(b"made")),
         Err(failure) => {
-            let _ = say.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
+            let _ = result_writer.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
             unsafe_syscalls::exit_now(0)
         }
     }
-    drop(say);
-    let _ = until.read(&mut [0]);
+    drop(result_writer);
+    let _ = close_reader.read(&mut [0]);
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = limits::drop_privileges(None);
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -96,7 +96,7 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     let Launch { policy, plan, .. } = launch;
     let limits = plan.has(LayerKind::Limits).then(|| {
         let all = limits::all(&policy.limits, others).into_iter();
-        all.map(|(name, _, most)| (name.to_owned(), json!(most))).collect::<Map<_, _>>()
+        all.map(|(name, _, limit)| (name.to_owned(), json!(limit))).collect::<Map<_, _>>()
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
@@ -106,8 +106,8 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     let hex = |bytes: Vec<u8>| {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
     };
-    let mut order = launch.zygote.clone().unwrap_or_default();
-    order.extend([
+    let mut request = launch.zygote.clone().unwrap_or_default();
+    request.extend([
         ("environment".to_owned(), json!(policy.environment)),
         ("folder".to_owned(), json!(policy.folder)),
         ("namespaces".to_owned(), json!(plan.mode.map(|mode| namespaces::kinds(mode).bits()))),
@@ -118,7 +118,7 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
         ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
         ("own".to_owned(), json!(seccomp::OWN_PID_PLACEHOLDER)),
     ]);
-    Ok(order)
+    Ok(request)
 }
 
 /// A zygote's message about a bot.
@@ -139,31 +139,31 @@ enum ZygoteEvent {
 pub(super) struct ForkHandle {
     pub bot: Pid,
     /// The socket on which the zygote reports how it ended.
-    pub news: OwnedFd,
+    pub events: OwnedFd,
 }
 
 impl ForkHandle {
     /// Asks the zygote for a fork. The last descriptor is its control socket.
     pub(super) fn ask(
-        order: &Map<String, Json>,
+        request: &Map<String, Json>,
         mut fds: Vec<OwnedFd>,
         init: Option<&NamespaceInit>,
         cgroup_files: Vec<std::fs::File>,
     ) -> Result<Self, StepError> {
-        let parent = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
+        let zygote = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
-        let (news, theirs) =
+        let (events, theirs) =
             socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).step("socket")?;
         fds.insert(0, theirs);
         if let Some(init) = init {
             fds.push(pidfd_open(init.first, PidfdFlags::empty()).step("namespaces")?);
         }
         fds.extend(cgroup_files.into_iter().map(OwnedFd::from));
-        send(&parent, order, &fds).step("asking the zygote")?;
+        send(&zygote, request, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {
-            match receive_event(&news, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
+            match receive_event(&events, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
                 ZygoteEvent::Forked(pid) => bot = Pid::from_raw(pid),
                 ZygoteEvent::Entered => entered = true,
                 ZygoteEvent::Failed(failure) => return Err(failure),
@@ -173,20 +173,20 @@ impl ForkHandle {
             }
             // The zygote and the fork report independently of each other.
             if let Some(bot) = bot.filter(|_| entered) {
-                return Ok(Self { bot, news });
+                return Ok(Self { bot, events });
             }
         }
     }
 
     /// Waits until the zygote has reaped the bot, which was killed, and its orphans.
     pub(super) fn end(&self) {
-        let _ = shutdown(&self.news, Shutdown::Write);
-        while receive_event(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
+        let _ = shutdown(&self.events, Shutdown::Write);
+        while receive_event(&self.events, Some(FORK_TIMEOUT)).is_ok() {}
     }
 
     /// How the bot ended. The zygote reaps it only when the launcher closes the connection.
     pub(super) fn how_it_ended(&self) -> BotExit {
-        match receive_event(&self.news, Some(FORK_TIMEOUT)) {
+        match receive_event(&self.events, Some(FORK_TIMEOUT)) {
             Ok(ZygoteEvent::Ended(status)) => {
                 use std::os::unix::process::ExitStatusExt as _;
                 std::process::ExitStatus::from_raw(status).into()
@@ -196,21 +196,21 @@ impl ForkHandle {
     }
 }
 
-fn send(parent: &OwnedFd, order: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
-    let body = serde_json::to_vec(order)?;
+fn send(zygote: &OwnedFd, request: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
+    let body = serde_json::to_vec(request)?;
     let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
         return Err(io::Error::other("too many descriptors"));
     }
-    sendmsg(parent, &[IoSlice::new(&body)], &mut control, SendFlags::NOSIGNAL)?;
+    sendmsg(zygote, &[IoSlice::new(&body)], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-fn receive_event(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
+fn receive_event(events: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     let timeout = time.map(|time| rustix::event::Timespec { tv_sec: time.as_secs() as i64, tv_nsec: 0 });
-    let mut fds = [PollFd::new(news, PollFlags::IN)];
+    let mut fds = [PollFd::new(events, PollFlags::IN)];
     while let Err(error) = poll(&mut fds, timeout.as_ref()) {
         if error != Errno::INTR {
             return Err(error.into());
@@ -220,7 +220,7 @@ fn receive_event(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEve
         return Err(io::ErrorKind::TimedOut.into());
     }
     let mut bytes = vec![0; MAX_EVENT_BYTES];
-    let (count, _) = recv(news, &mut bytes[..], RecvFlags::empty())?;
+    let (count, _) = recv(events, &mut bytes[..], RecvFlags::empty())?;
     if count == 0 {
         return Err(io::Error::other("the zygote is gone"));
     }

@@ -81,7 +81,7 @@ pub struct ForkedBot {
     starts_game: bool,
     /// When it is stopped between requests.
     hold: PausePolicy,
-    held: bool,
+    stopped: bool,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
     asked_first: Instant,
@@ -95,7 +95,7 @@ pub struct ForkedBot {
     wanted: usize,
     inbox: VecDeque<Packet>,
     gone: bool,
-    _parent: Arc<ZygoteServer>,
+    _zygote: Arc<ZygoteServer>,
 }
 
 /// When a bot is stopped between requests.
@@ -115,23 +115,23 @@ impl ForkedBot {
         environment: &[(&str, String)],
     ) -> io::Result<Self> {
         let interpreter = program.words.first().map_or("python3", String::as_str);
-        let parent = ZygoteServer::of(interpreter, zygote)?;
+        let zygote_server = ZygoteServer::of(interpreter, zygote)?;
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
         let (turns, bot_turns) = zygote.plays_on().then(socket::pipe).transpose()?.unzip();
         socket::enable_timestamps(answers.as_fd())?;
         socket::set_read_timeout(answers.as_fd(), FIRST_WAIT_TIMEOUT)?;
         let (log, bot_log) = io::pipe()?;
-        let mut order = Map::new();
-        order.insert("game".to_owned(), json!(zygote.game));
-        order.insert("target".to_owned(), json!(zygote.target));
-        order.insert("core".to_owned(), json!(crate::pinning::core()));
-        order.insert("together".to_owned(), json!(zygote.asked_together));
-        order.insert("turns".to_owned(), json!(bot_turns.is_some()));
+        let mut request = Map::new();
+        request.insert("game".to_owned(), json!(zygote.game));
+        request.insert("target".to_owned(), json!(zygote.target));
+        request.insert("core".to_owned(), json!(crate::pinning::core()));
+        request.insert("together".to_owned(), json!(zygote.asked_together));
+        request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
         let process =
-            sandbox::fork(&policy, fds, parent.control_socket(), order).map_err(io::Error::other)?;
+            sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
         let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
             meter: CpuMeter::new(metered),
@@ -149,7 +149,7 @@ impl ForkedBot {
             ending: false,
             starts_game: false,
             hold: zygote.hold,
-            held: false,
+            stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
             asked_system_time: Duration::ZERO,
@@ -159,7 +159,7 @@ impl ForkedBot {
             wanted: 0,
             inbox: VecDeque::new(),
             gone: false,
-            _parent: parent,
+            _zygote: zygote_server,
         })
     }
 
@@ -335,7 +335,7 @@ impl ForkedBot {
     fn pause_if_busy(&mut self, flags: TaskFlags) {
         if !self.gone && flags.any() {
             let _ = self.process.pause();
-            self.held = true;
+            self.stopped = true;
         }
     }
 
@@ -403,9 +403,9 @@ impl BotConnection for ForkedBot {
     fn unsolicited_output(&mut self) -> Option<String> {
         self.wanted = 0;
         self.receive();
-        let stray = self.inbox.pop_front().map(|packet| quote_line(&packet.bytes));
+        let unsolicited = self.inbox.pop_front().map(|packet| quote_line(&packet.bytes));
         self.inbox.clear();
-        stray
+        unsolicited
     }
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
@@ -414,7 +414,7 @@ impl BotConnection for ForkedBot {
         self.wanted = lines;
         // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
-        if std::mem::take(&mut self.held) {
+        if std::mem::take(&mut self.stopped) {
             self.asked.usage = self.meter.read();
             let _ = self.process.resume();
         }
@@ -511,7 +511,7 @@ impl BotConnection for ForkedBot {
 
     fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
         self.limit = time;
-        self.held = false;
+        self.stopped = false;
         let _ = self.process.resume();
         self.send(text);
         let until = Instant::now() + time;

@@ -30,19 +30,19 @@ impl ZygoteServer {
         static ZYGOTES: OnceLock<Mutex<Zygotes>> = OnceLock::new();
         let zygotes = ZYGOTES.get_or_init(Mutex::default);
         let mut zygotes = zygotes.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (program.to_owned(), options.parent.clone());
-        if let Some(parent) = zygotes.get(&key).filter(|parent| parent.is_alive()) {
-            return Ok(Arc::clone(parent));
+        let key = (program.to_owned(), options.arguments.clone());
+        if let Some(zygote) = zygotes.get(&key).filter(|zygote| zygote.is_alive()) {
+            return Ok(Arc::clone(zygote));
         }
-        let parent = Arc::new(Self::start(program, options)?);
-        zygotes.insert(key, Arc::clone(&parent));
-        Ok(parent)
+        let zygote = Arc::new(Self::start(program, options)?);
+        zygotes.insert(key, Arc::clone(&zygote));
+        Ok(zygote)
     }
 
     fn start(program: &str, options: &ZygoteOptions) -> io::Result<Self> {
         let (control, theirs) = socket::pair()?;
         let mut command = Command::new(program);
-        command.args(&options.parent).env_clear().envs(options.environment.iter().map(|(k, v)| (k, v)));
+        command.args(&options.arguments).env_clear().envs(options.environment.iter().map(|(k, v)| (k, v)));
         // It must not import modules from the current folder.
         command.current_dir("/");
         // The engine decides what a terminal's Ctrl-C does.
@@ -51,12 +51,12 @@ impl ZygoteServer {
         drop(command);
         if !is_ready(control.as_fd())? {
             let _ = child.kill();
-            let mut words = String::new();
+            let mut stderr_text = String::new();
             if let Some(stderr) = &mut child.stderr {
-                let _ = stderr.take(4096).read_to_string(&mut words);
+                let _ = stderr.take(4096).read_to_string(&mut stderr_text);
             }
             let _ = child.wait();
-            let last = words.trim().lines().last().unwrap_or("it printed nothing").to_owned();
+            let last = stderr_text.trim().lines().last().unwrap_or("it printed nothing").to_owned();
             return Err(io::Error::other(format!("the Python zygote did not start: {last}")));
         }
         Ok(Self { child: Mutex::new(child), control })
