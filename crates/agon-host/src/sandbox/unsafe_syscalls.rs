@@ -89,13 +89,12 @@ pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
 /// Never returns. If the program cannot be started, this sends the reason to `report` as a [`StepError`] and ends the process.
 /// The numbers of `fds` and `report` must be at least `fds.len()` (see [`move_above`]); this is checked.
 pub(super) fn become_program(only: &OnlyThread, policy: &Policy, fds: &[OwnedFd], report: &OwnedFd) -> ! {
-    let failure = match place(only, fds, report) {
-        Err(error) => StepError::new("placing descriptors", error),
-        Ok(()) => {
-            let mut command = Command::new(&policy.program);
-            command.args(&policy.arguments).env_clear().envs(&policy.environment);
-            StepError::new(format!("starting {}", policy.program.display()), command.exec())
-        }
+    let failure = if let Err(error) = place(only, fds, report) {
+        StepError::new("placing descriptors", error)
+    } else {
+        let mut command = Command::new(&policy.program);
+        command.args(&policy.arguments).env_clear().envs(&policy.environment);
+        StepError::new(format!("starting {}", policy.program.display()), command.exec())
     };
     if let Ok(bytes) = serde_json::to_vec(&failure) {
         let _ = rustix::io::write(report, &bytes);

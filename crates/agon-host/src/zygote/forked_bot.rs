@@ -177,7 +177,7 @@ impl ForkedBot {
     fn send_turn(&mut self, text: &[u8]) {
         match self.awaited() {
             Some(turns) if text.len() <= socket::MAX_PIPE_PACKET_BYTES => {
-                self.send_packet(turns, socket::write, text)
+                self.send_packet(turns, socket::write, text);
             }
             _ => self.send_one(text),
         }

@@ -24,7 +24,7 @@ pub struct ZygoteServer {
 }
 
 impl ZygoteServer {
-    /// The zygote for such bots. This program has one for each combination of options.
+    /// The zygote for such bots. This program has one for each interpreter and its arguments.
     pub fn of(program: &str, options: &ZygoteOptions) -> io::Result<Arc<Self>> {
         type Zygotes = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
         static ZYGOTES: OnceLock<Mutex<Zygotes>> = OnceLock::new();
