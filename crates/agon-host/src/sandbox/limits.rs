@@ -21,7 +21,7 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
     let mut all = vec![
         ("CORE", Resource::Core, 0),
         ("DATA", Resource::Data, limits.memory),
-        ("STACK_BYTES", Resource::Stack, STACK_BYTES.min(limits.memory)),
+        ("STACK", Resource::Stack, STACK_BYTES.min(limits.memory)),
         ("NPROC", Resource::Nproc, u64::from(limits.processes) + others),
         ("NOFILE", Resource::Nofile, u64::from(limits.open_files)),
         ("FSIZE", Resource::Fsize, limits.file_size),
