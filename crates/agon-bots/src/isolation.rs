@@ -52,7 +52,7 @@ fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
 /// That it cannot be done is found out before any game, and is not the bot's fault.
 fn check(seat: &ProgramSpec) -> Result<(), Failure> {
     let ProgramSpec { program, spec, .. } = seat;
-    if !program.guarded {
+    if !program.sandboxed {
         return Ok(());
     }
     let folder = program.folder.canonicalize()?;
@@ -72,9 +72,9 @@ fn named(program: &Program) -> Vec<PathBuf> {
     if !program.bot_files.is_empty() {
         return program.bot_files.clone();
     }
-    if let Some(warm) = &program.warm {
-        let whole = Path::new(&warm.target).canonicalize();
-        let path = || Path::new(warm.target.rsplit_once(':').map_or("", |(path, _)| path)).canonicalize();
+    if let Some(zygote) = &program.zygote {
+        let whole = Path::new(&zygote.target).canonicalize();
+        let path = || Path::new(zygote.target.rsplit_once(':').map_or("", |(path, _)| path)).canonicalize();
         return whole.or_else(|_| path()).into_iter().collect();
     }
     let Ok(folder) = program.folder.canonicalize() else { return Vec::new() };

@@ -253,7 +253,7 @@ impl BotRequest<'_> {
         let mut logs = None;
         if info.bots.keeps_data {
             let beside = if target.is_file() { target.parent().unwrap_or(&target) } else { &target };
-            let learning = overlay_dir::learning_in(beside)?;
+            let learning = overlay_dir::bot_data_in(beside)?;
             program.writable.push(learning.data);
             logs = Some(learning.logs);
         }
@@ -429,7 +429,7 @@ pub fn install_game_files(
         }
         let data = one.program.writable.first().map(|folder| folder.path.clone());
         if data.as_ref().is_some_and(|data| taken.contains(data)) {
-            let sandbox = if one.program.guarded { SandboxMode::On } else { SandboxMode::Off };
+            let sandbox = if one.program.sandboxed { SandboxMode::On } else { SandboxMode::Off };
             let spec = one.spec.clone();
             let order = BotRequest { game, bot: &spec, sandbox, keep: false, beside: None, folder };
             // What there is to say of it was said when it was read first.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{Cursor, Write as _};
 
-use agon_bots::source::archive::{ENTRIES, PACKED, UNPACKED, unpack, unpack_into};
+use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, unpack, unpack_into};
 use agon_host::BotRejection;
 use tempfile::{TempDir, tempdir};
 use zip::write::SimpleFileOptions;
@@ -190,7 +190,7 @@ fn broken_archives_are_rejected() {
 
 #[test]
 fn zip_bombs_are_rejected_before_they_are_unpacked() {
-    let big = vec![0; UNPACKED as usize + 1];
+    let big = vec![0; MAX_UNPACKED_BYTES as usize + 1];
     let bomb = deflated(&[("a.py", b"x"), ("bomb.bin", &big)]);
     assert!(bomb.len() < 200_000);
     let said = "bomb.bin: with it, the archive unpacks to more than 32 MiB";
@@ -213,12 +213,12 @@ fn zip_bombs_are_rejected_before_they_are_unpacked() {
 
 #[test]
 fn too_many_entries_and_too_large_files_are_rejected() {
-    let names: Vec<Raw> = (0..=ENTRIES).map(|n| raw(&format!("{n}.py"), "")).collect();
+    let names: Vec<Raw> = (0..=MAX_ENTRIES).map(|n| raw(&format!("{n}.py"), "")).collect();
     assert_eq!(refused(&pack(&names)), "Ana.zip: the archive has more than 1000 entries");
-    assert!(try_it(&pack(&names[..ENTRIES])).1.is_ok());
+    assert!(try_it(&pack(&names[..MAX_ENTRIES])).1.is_ok());
     let folder = tempdir().unwrap();
     let path = folder.path().join("Ana.zip");
-    fs::File::create(&path).unwrap().set_len(PACKED + 1).unwrap();
+    fs::File::create(&path).unwrap().set_len(MAX_PACKED_BYTES + 1).unwrap();
     assert_eq!(unpack(&path).unwrap_err().what, "the archive is larger than 8 MiB");
 }
 

@@ -208,11 +208,11 @@ fn start() -> (f64, f64) {
     let PlayerSpec::Program(seat) = bot("colour-battle", "trivial.py") else {
         return (0.0, 0.0);
     };
-    let warm = seat.program.warm.clone().unwrap();
+    let zygote = seat.program.zygote.clone().unwrap();
     let hello = br#"{"type":"hello","id":1,"game":"colour-battle","seat":0,"seed":"1"}"#;
     let go = || {
         let start = Instant::now();
-        let mut link = ForkedBot::start(&seat.program, &warm, &[]).unwrap();
+        let mut link = ForkedBot::start(&seat.program, &zygote, &[]).unwrap();
         link.ask(hello, 1, Duration::from_secs(10));
         link.wait().1.unwrap();
         (1e3 * start.elapsed().as_secs_f64(), link)

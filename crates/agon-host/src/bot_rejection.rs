@@ -81,7 +81,7 @@ impl From<ProgramError> for BotRejection {
 }
 
 /// Maximum number of characters shown of untrusted text.
-const LONGEST: usize = 1000;
+const MAX_TEXT_CHARS: usize = 1000;
 
 /// Text on one line, without terminal control characters or changes of the writing direction.
 pub fn sanitize(text: &str) -> String {
@@ -90,7 +90,7 @@ pub fn sanitize(text: &str) -> String {
             || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let mut clean = String::new();
-    for c in text.chars().take(LONGEST) {
+    for c in text.chars().take(MAX_TEXT_CHARS) {
         if odd(c) {
             clean.extend(c.escape_default());
         } else {

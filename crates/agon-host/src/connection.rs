@@ -15,7 +15,7 @@ pub enum AnswerError {
     /// A line longer than [`crate::process::MAX_LINE_BYTES`]. The text is its beginning.
     TooLong(String),
     /// The bot wrote this text before it was asked.
-    Unasked(String),
+    Unsolicited(String),
 }
 
 /// A running bot. Dropping it ends the bot and everything the bot has started.
@@ -29,7 +29,7 @@ pub trait BotConnection: Debug + Send {
     }
 
     /// Whether [`Self::wait`] reports output from before the request, so that the caller need not check first.
-    fn tells_strays(&self) -> bool {
+    fn wait_reports_unsolicited(&self) -> bool {
         false
     }
 

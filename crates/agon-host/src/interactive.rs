@@ -14,18 +14,18 @@ use serde_json::Value as Json;
 
 use crate::json_lines_player::{HelloInfo, PlayerOptions};
 use crate::message::{self, Hello, Limits, Message, PROTOCOL, SimpleMessage};
-use crate::process::{AnswerError, BotConnection as _, LineProcess, shown, shown_words};
+use crate::process::{AnswerError, BotConnection as _, LineProcess, quote_line, sanitize_text};
 use crate::program::Program;
 
 /// Maximum wait for an answer. Generous, because a person may be at the debugger.
 const REPLY_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// Maximum number of stderr lines shown when the bot ends.
-const LAST_WORDS: usize = 3;
+const MAX_STDERR_LINES: usize = 3;
 
 /// The same bot, run by another module of the package: `agon_bot.debugging` instead of `agon_bot`. `None` if the program is not
 /// a Python bot.
-pub fn through(program: &Program, module: &str) -> Option<Program> {
+pub fn with_module(program: &Program, module: &str) -> Option<Program> {
     let mut other = program.clone();
     let at = other.words.windows(2).position(|words| words == ["-m", "agon_bot"])?;
     other.words[at + 1] = format!("agon_bot.{module}");
@@ -85,7 +85,7 @@ impl InteractiveBot {
     }
 
     /// Starts a bot as its program asks: sandboxed, if the program is marked so.
-    pub fn apart(program: &Program, environment: &[(&str, String)]) -> io::Result<Self> {
+    pub fn start_sandboxed(program: &Program, environment: &[(&str, String)]) -> io::Result<Self> {
         Ok(Self { with: With::Sandbox(LineProcess::start(program, environment, false)?), last_id: 0 })
     }
 
@@ -94,8 +94,8 @@ impl InteractiveBot {
         self.last_id = 1;
         let reply = self.exchange(line.as_bytes())?;
         match message::read(&reply) {
-            Ok(answered) => answered.error.map_or(Ok(()), |error| Err(shown_words(&error.to_string()))),
-            Err(what) => Err(format!("{what}: {}", shown(&reply))),
+            Ok(answered) => answered.error.map_or(Ok(()), |error| Err(sanitize_text(&error.to_string()))),
+            Err(what) => Err(format!("{what}: {}", quote_line(&reply))),
         }
     }
 
@@ -126,9 +126,9 @@ impl InteractiveBot {
         if serde_json::from_slice::<Json>(&reply).is_ok_and(|reply| reply["quit"] == Json::Bool(true)) {
             return Ok(InteractiveReply::Quit);
         }
-        let answered = message::read(&reply).map_err(|what| format!("{what}: {}", shown(&reply)))?;
+        let answered = message::read(&reply).map_err(|what| format!("{what}: {}", quote_line(&reply)))?;
         Ok(match answered.fault {
-            Some(fault) => InteractiveReply::Fault(fault, shown_words(&answered.says.unwrap_or_default())),
+            Some(fault) => InteractiveReply::Fault(fault, sanitize_text(&answered.says.unwrap_or_default())),
             None => match message::text_of(answered.answer) {
                 Ok(text) => InteractiveReply::Answer(text),
                 Err(what) => InteractiveReply::Fault(Fault::Garbled, what),
@@ -140,7 +140,7 @@ impl InteractiveBot {
     pub fn say(&mut self, kind: &str) -> Result<Json, String> {
         let id = self.id();
         let reply = self.exchange(format!("{{\"type\":\"{kind}\",\"id\":{id}}}\n").as_bytes())?;
-        serde_json::from_slice(&reply).map_err(|_| format!("not a JSON object: {}", shown(&reply)))
+        serde_json::from_slice(&reply).map_err(|_| format!("not a JSON object: {}", quote_line(&reply)))
     }
 
     fn id(&mut self) -> u64 {
@@ -165,10 +165,10 @@ impl InteractiveBot {
                         AnswerError::Late => format!("no answer within {REPLY_TIMEOUT:?}"),
                         AnswerError::Ended(how) => how,
                         AnswerError::TooLong(line) => format!("a line longer than 64 KiB: {line}"),
-                        AnswerError::Unasked(line) => format!("wrote without being asked: {line}"),
+                        AnswerError::Unsolicited(line) => format!("wrote without being asked: {line}"),
                     };
                     let log = bot.log();
-                    let last: Vec<&str> = log.lines().rev().take(LAST_WORDS).collect();
+                    let last: Vec<&str> = log.lines().rev().take(MAX_STDERR_LINES).collect();
                     last.into_iter().rev().fold(words, |words, line| format!("{words}\n{line}"))
                 })
             }

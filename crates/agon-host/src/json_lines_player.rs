@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::connection::AnswerError;
 use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleMessage};
-use crate::process::{shown, shown_words};
+use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
 
@@ -93,13 +93,13 @@ impl PlayerOptions {
 /// A program at a seat.
 pub struct JsonLinesPlayer<G: Game> {
     program: Program,
-    told: HelloInfo,
-    conditions: PlayerOptions,
-    life: ProcessState,
+    hello_info: HelloInfo,
+    options: PlayerOptions,
+    state: ProcessState,
     seed: u64,
     games: u32,
     /// Whether the bot was told that this game starts.
-    begun: bool,
+    announced: bool,
     calls: u32,
     last_id: u64,
     /// Ids of `hello`, `start` and `end` that the bot must answer before its turn.
@@ -132,15 +132,15 @@ enum PendingRequest {
 
 impl<G: Game> JsonLinesPlayer<G> {
     /// A player that starts this program when its first game starts.
-    pub fn new(program: Program, told: HelloInfo, conditions: PlayerOptions) -> Self {
+    pub fn new(program: Program, hello_info: HelloInfo, options: PlayerOptions) -> Self {
         Self {
             program,
-            told,
-            conditions,
-            life: ProcessState::NotStarted,
+            hello_info,
+            options,
+            state: ProcessState::NotStarted,
             seed: 0,
             games: 0,
-            begun: false,
+            announced: false,
             calls: 0,
             last_id: 0,
             owed: VecDeque::new(),
@@ -154,7 +154,7 @@ impl<G: Game> JsonLinesPlayer<G> {
 
     /// The process id, while a process runs.
     pub fn process_id(&self) -> Option<u32> {
-        match &self.life {
+        match &self.state {
             ProcessState::Running(process) => Some(process.id()),
             _ => None,
         }
@@ -168,30 +168,30 @@ impl<G: Game> JsonLinesPlayer<G> {
     /// Starts the program if it is not running, and announces the game. Does not wait.
     fn start(&mut self) -> Result<(), Box<FaultReport>> {
         let seed = series_seed(self.seed, self.calls);
-        self.begun = true;
+        self.announced = true;
         self.text.clear();
-        let mut limit = self.conditions.end;
-        if !matches!(self.life, ProcessState::Running(_)) {
+        let mut limit = self.options.end;
+        if !matches!(self.state, ProcessState::Running(_)) {
             let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
-            let role = G::info().role(self.told.seat).name;
-            match RunningBot::start(&self.program, &environment, self.conditions.hold, role) {
-                Ok(running) => self.life = ProcessState::Running(running),
+            let role = G::info().role(self.hello_info.seat).name;
+            match RunningBot::start(&self.program, &environment, self.options.hold, role) {
+                Ok(running) => self.state = ProcessState::Running(running),
                 Err(error) => {
-                    self.life = ProcessState::Gone { why: Fault::Crash, for_good: true };
+                    self.state = ProcessState::Gone { why: Fault::Crash, for_good: true };
                     return Err(crash(format!("could not be started: {error}")).into());
                 }
             }
             self.owed.clear();
             self.behind = false;
             self.last_id = 0;
-            limit = self.conditions.start;
+            limit = self.options.start;
             self.write_hello(seed);
         }
         let id = self.id();
         self.owed.push_back(id);
         let start = SimpleMessage::Start { id, number: self.games, seed: seed.to_string() };
         start.write(&mut self.text);
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             if G::info().lifetime == BotLifetime::Game {
                 process.mark_game_start();
             }
@@ -201,7 +201,7 @@ impl<G: Game> JsonLinesPlayer<G> {
     }
 
     /// Like [`Self::start`]; an error becomes the reply to the next request.
-    fn start_or_note(&mut self) {
+    fn start_or_record_fault(&mut self) {
         if let Err(report) = self.start() {
             self.asked = PendingRequest::Fault(report);
         }
@@ -211,25 +211,25 @@ impl<G: Game> JsonLinesPlayer<G> {
         let id = self.id();
         self.owed.push_back(id);
         let info = G::info();
-        let (clock, clock_ms) = message::clock(&self.told.clock);
+        let (clock, clock_ms) = message::clock(&self.hello_info.clock);
         let ms = |time: Duration| time.as_millis() as u64;
         let limits = Limits {
             clock,
             clock_ms,
-            start_ms: ms(self.conditions.start),
-            end_ms: ms(self.conditions.end),
-            bye_ms: ms(self.conditions.bye),
+            start_ms: ms(self.options.start),
+            end_ms: ms(self.options.end),
+            bye_ms: ms(self.options.bye),
         };
         let hello = Hello {
             id,
             protocol: PROTOCOL,
             game: info.id,
             rules: info.rules_version,
-            seat: self.told.seat.0,
-            seats: self.told.seats,
-            role: info.role(self.told.seat).name,
-            names: self.told.names.as_deref(),
-            settings: &self.told.settings,
+            seat: self.hello_info.seat.0,
+            seats: self.hello_info.seats,
+            role: info.role(self.hello_info.seat).name,
+            names: self.hello_info.names.as_deref(),
+            settings: &self.hello_info.settings,
             seed: seed.to_string(),
             limits,
         };
@@ -237,8 +237,8 @@ impl<G: Game> JsonLinesPlayer<G> {
     }
 
     /// Waits until the bot has answered everything except turns. The error is the fault to report.
-    fn settle(&mut self) -> Result<(), Box<FaultReport>> {
-        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+    fn wait_until_ready(&mut self) -> Result<(), Box<FaultReport>> {
+        let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
         if self.owed.is_empty() || self.behind {
             return Ok(());
         }
@@ -246,50 +246,52 @@ impl<G: Game> JsonLinesPlayer<G> {
         match process.wait().1 {
             Ok(()) => self.read_owed(starting),
             Err(AnswerError::Late) if starting => {
-                let says = format!("not ready within {:?} of its start", self.conditions.start);
+                let says = format!("not ready within {:?} of its start", self.options.start);
                 Err(self.stop(Fault::Timeout, says, true).into())
             }
             Err(AnswerError::Late) => {
                 self.behind = true;
                 Ok(())
             }
-            Err(trouble) => Err(self.stop_for(trouble, starting).into()),
+            Err(problem) => Err(self.stop_for(problem, starting).into()),
         }
     }
 
     /// Reads the answers to all messages except turns.
     fn read_owed(&mut self, starting: bool) -> Result<(), Box<FaultReport>> {
         while let Some(wanted) = self.owed.pop_front() {
-            let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+            let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
             let line = match process.line() {
                 Ok(line) => line,
-                Err(trouble) => return Err(self.stop_for(trouble, starting).into()),
+                Err(problem) => return Err(self.stop_for(problem, starting).into()),
             };
-            let trouble = match message::read(&line) {
+            let problem = match message::read(&line) {
                 Ok(BotMessage { ended: Some(how), .. }) => {
-                    return Err(self.stop(Fault::Crash, shown_words(&how), starting).into());
+                    return Err(self.stop(Fault::Crash, sanitize_text(&how), starting).into());
                 }
                 Ok(BotMessage { id, error: Some(error), .. }) if id == wanted => {
-                    return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
+                    return Err(self.stop(Fault::Crash, sanitize_text(&error.to_string()), true).into());
                 }
                 Ok(answered) if answered.id == wanted => continue,
-                Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
-                Err(what) => format!("{what}: {}", shown(&line)),
+                Ok(answered) => {
+                    format!("answered {} when {wanted} was asked: {}", answered.id, quote_line(&line))
+                }
+                Err(what) => format!("{what}: {}", quote_line(&line)),
             };
-            return Err(self.stop(Fault::Garbled, trouble, starting).into());
+            return Err(self.stop(Fault::Garbled, problem, starting).into());
         }
         self.behind = false;
         Ok(())
     }
 
-    fn stop_for(&mut self, trouble: AnswerError, for_good: bool) -> FaultReport {
-        match trouble {
+    fn stop_for(&mut self, problem: AnswerError, for_good: bool) -> FaultReport {
+        match problem {
             AnswerError::Late => self.stop(Fault::Timeout, "no answer within the limit", for_good),
             AnswerError::Ended(how) => self.stop(Fault::Crash, how, for_good),
             AnswerError::TooLong(line) => {
                 self.stop(Fault::Garbled, format!("a line longer than 64 KiB: {line}"), for_good)
             }
-            AnswerError::Unasked(line) => {
+            AnswerError::Unsolicited(line) => {
                 self.stop(Fault::Garbled, format!("wrote without being asked: {line}"), for_good)
             }
         }
@@ -298,7 +300,7 @@ impl<G: Game> JsonLinesPlayer<G> {
     /// Kills the process and returns the fault report.
     fn stop(&mut self, why: Fault, says: impl Into<String>, for_good: bool) -> FaultReport {
         let says = says.into();
-        match std::mem::replace(&mut self.life, ProcessState::Gone { why, for_good }) {
+        match std::mem::replace(&mut self.state, ProcessState::Gone { why, for_good }) {
             ProcessState::Running(mut process) => process.report(why, &says),
             _ => FaultReport::new(why, says),
         }
@@ -306,73 +308,73 @@ impl<G: Game> JsonLinesPlayer<G> {
 
     /// Makes sure that a process runs and has answered all earlier messages.
     fn get_ready(&mut self) -> Result<(), Box<FaultReport>> {
-        if self.conditions.restarts
-            && let ProcessState::Gone { for_good: false, .. } = self.life
+        if self.options.restarts
+            && let ProcessState::Gone { for_good: false, .. } = self.state
         {
-            self.life = ProcessState::NotStarted;
-            self.begun = false;
+            self.state = ProcessState::NotStarted;
+            self.announced = false;
         }
-        if let ProcessState::Gone { why, .. } = self.life {
+        if let ProcessState::Gone { why, .. } = self.state {
             return Err(crash(format!("not running any more after a {why} earlier in the game")).into());
         }
-        if !self.begun {
+        if !self.announced {
             self.start()?;
         }
-        if !self.conditions.start_is_charged {
-            self.settle()?;
+        if !self.options.start_is_charged {
+            self.wait_until_ready()?;
         }
-        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+        let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
         if self.owed.is_empty()
-            && !process.tells_strays()
+            && !process.wait_reports_unsolicited()
             && let Some(line) = process.unsolicited_output()
         {
-            return Err(self.stop_for(AnswerError::Unasked(line), false).into());
+            return Err(self.stop_for(AnswerError::Unsolicited(line), false).into());
         }
         Ok(())
     }
 
     /// Reads the answer to a turn.
     fn fetch(&mut self, id: u64) -> Response<G::Answer> {
-        let ProcessState::Running(process) = &mut self.life else {
+        let ProcessState::Running(process) = &mut self.state else {
             return fault(crash("not running").into());
         };
         let (times, came) = process.wait();
         let reply = match came {
-            Err(trouble) => Err(self.stop_for(trouble, false).into()),
+            Err(problem) => Err(self.stop_for(problem, false).into()),
             Ok(()) => self.read_owed(false).and_then(|()| self.read_answer(id)),
         };
         Response { reply, times }
     }
 
     fn read_answer(&mut self, id: u64) -> Result<G::Answer, Box<FaultReport>> {
-        let ProcessState::Running(process) = &mut self.life else {
+        let ProcessState::Running(process) = &mut self.state else {
             return Err(crash("not running").into());
         };
         let line = match process.line() {
             Ok(line) => line,
-            Err(trouble) => return Err(self.stop_for(trouble, false).into()),
+            Err(problem) => return Err(self.stop_for(problem, false).into()),
         };
         // An unreadable line counts as the expected answer, because the bot is still in step. A line with another id means that it
         // is not.
         let answered = match message::read(&line) {
             Ok(BotMessage { ended: Some(how), .. }) => {
-                return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
+                return Err(self.stop(Fault::Crash, sanitize_text(&how), false).into());
             }
             Ok(answered) if answered.id == id => answered,
             Ok(answered) => {
-                let says = format!("answered {} when {id} was asked: {}", answered.id, shown(&line));
+                let says = format!("answered {} when {id} was asked: {}", answered.id, quote_line(&line));
                 return Err(self.stop(Fault::Garbled, says, false).into());
             }
             Err(what) => {
-                return Err(process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into());
+                return Err(process.report(Fault::Garbled, &format!("{what}: {}", quote_line(&line))).into());
             }
         };
         if let Some(fault) = answered.fault {
-            return Err(process.report(fault, &shown_words(&answered.says.unwrap_or_default())).into());
+            return Err(process.report(fault, &sanitize_text(&answered.says.unwrap_or_default())).into());
         }
         message::text_of(answered.answer)
             .and_then(|text| G::read_answer(&text))
-            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into())
+            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", quote_line(&line))).into())
     }
 }
 
@@ -381,14 +383,14 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         self.seed = seed;
         self.calls = 0;
         self.games += 1;
-        self.begun = false;
-        if let ProcessState::Gone { for_good: false, .. } = self.life {
-            self.life = ProcessState::NotStarted;
+        self.announced = false;
+        if let ProcessState::Gone { for_good: false, .. } = self.state {
+            self.state = ProcessState::NotStarted;
         }
         self.asked = PendingRequest::Nothing;
         // If the start is charged, the process starts with the first request.
-        if !self.conditions.start_is_charged && !matches!(self.life, ProcessState::Gone { .. }) {
-            self.start_or_note();
+        if !self.options.start_is_charged && !matches!(self.state, ProcessState::Gone { .. }) {
+            self.start_or_record_fault();
         }
     }
 
@@ -405,7 +407,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         let request = G::info().requests.get(G::request_of(seen)).map_or("move", |request| request.name);
         let limit_ms = limit.as_millis() as u64;
         self.text.clear();
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             let first = self.calls == 0;
             let packed =
                 process.reads_packed() && message::pack_turn::<G>(id, limit_ms, seen, first, &mut self.text);
@@ -425,20 +427,20 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
             PendingRequest::Nothing => fault(crash("was not asked").into()),
         };
         self.calls += 1;
-        if self.conditions.stateless && !matches!(self.life, ProcessState::Gone { for_good: true, .. }) {
-            if let ProcessState::Running(process) = &mut self.life {
+        if self.options.stateless && !matches!(self.state, ProcessState::Gone { for_good: true, .. }) {
+            if let ProcessState::Running(process) = &mut self.state {
                 self.printed += &process.printed();
             }
             // Dropping the old process kills it; a new one starts for the next call.
-            self.life = ProcessState::NotStarted;
-            self.start_or_note();
+            self.state = ProcessState::NotStarted;
+            self.start_or_record_fault();
         }
         response
     }
 
     fn wait_until_ready(&mut self) {
         if matches!(self.asked, PendingRequest::Nothing)
-            && !self.conditions.start_is_charged
+            && !self.options.start_is_charged
             && let Err(report) = self.get_ready()
         {
             self.asked = PendingRequest::Fault(report);
@@ -447,41 +449,41 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
 
     fn take_output(&mut self) -> String {
         let mut printed = std::mem::take(&mut self.printed);
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             printed += &process.printed();
         }
         printed
     }
 
     fn game_over(&mut self) {
-        if self.conditions.stateless {
-            self.life = ProcessState::NotStarted;
+        if self.options.stateless {
+            self.state = ProcessState::NotStarted;
             return;
         }
         let id = self.id();
-        let ProcessState::Running(process) = &mut self.life else { return };
+        let ProcessState::Running(process) = &mut self.state else { return };
         if process.unsolicited_output().is_some() || !self.owed.is_empty() {
             // Out of step at the end of the game: no game is lost, and the next one starts with a new process.
-            self.life = ProcessState::NotStarted;
+            self.state = ProcessState::NotStarted;
             return;
         }
         self.owed.push_back(id);
         self.text.clear();
         SimpleMessage::End { id }.write(&mut self.text);
-        process.ask(&self.text, 1, self.conditions.end);
-        if self.settle().is_err() {
-            self.life = ProcessState::NotStarted;
+        process.ask(&self.text, 1, self.options.end);
+        if self.wait_until_ready().is_err() {
+            self.state = ProcessState::NotStarted;
         }
     }
 
     fn match_over(&mut self) {
-        if let ProcessState::Running(process) = std::mem::replace(&mut self.life, ProcessState::NotStarted) {
+        if let ProcessState::Running(process) = std::mem::replace(&mut self.state, ProcessState::NotStarted) {
             self.text.clear();
             SimpleMessage::Bye.write(&mut self.text);
             if self.owed.is_empty() && !self.behind && G::info().lifetime != BotLifetime::Match {
-                process.release(Some((&self.text, self.conditions.bye)));
+                process.release(Some((&self.text, self.options.bye)));
             } else {
-                process.part(&self.text, self.conditions.bye);
+                process.say_bye(&self.text, self.options.bye);
             }
         }
     }
@@ -494,7 +496,7 @@ impl<G: Game> Drop for JsonLinesPlayer<G> {
         if in_step
             && G::info().lifetime != BotLifetime::Match
             && let ProcessState::Running(running) =
-                std::mem::replace(&mut self.life, ProcessState::NotStarted)
+                std::mem::replace(&mut self.state, ProcessState::NotStarted)
         {
             running.release(None);
         }

@@ -8,57 +8,57 @@ use crate::bot_rejection::BotRejection;
 use crate::connection::AnswerError;
 use crate::json_lines_player::{HelloInfo, PlayerOptions};
 use crate::message::{Hello, Limits, PROTOCOL, SimpleMessage, clock};
-use crate::process::{shown, shown_words};
+use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
 
 /// The id of the only message.
-const ID: u64 = 1;
+const HELLO_ID: u64 = 1;
 
 /// A bot that was started and has not answered yet. Several can start at the same time.
 pub struct LoadCheck {
     process: RunningBot,
-    conditions: PlayerOptions,
+    options: PlayerOptions,
 }
 
 impl LoadCheck {
     /// Starts the bot and sends `hello`. Does not wait.
     pub fn begin<G: Game>(
         program: &Program,
-        told: &HelloInfo,
-        conditions: PlayerOptions,
+        hello_info: &HelloInfo,
+        options: PlayerOptions,
     ) -> Result<Self, BotRejection> {
         program.locate()?;
         let info = G::info();
         let environment = [("AGON_SEED", "0".to_owned()), ("AGON_GAME", info.id.to_owned())];
-        let role = info.role(told.seat).name;
+        let role = info.role(hello_info.seat).name;
         let mut process = RunningBot::start(program, &environment, false, role).map_err(|error| {
             BotRejection::new(
                 format!("cannot be started: {error}"),
                 "run it by hand and check that it starts",
             )
         })?;
-        let (clock, clock_ms) = clock(&told.clock);
+        let (clock, clock_ms) = clock(&hello_info.clock);
         let ms = |time: std::time::Duration| time.as_millis() as u64;
-        let PlayerOptions { start, end, bye, .. } = conditions;
+        let PlayerOptions { start, end, bye, .. } = options;
         let limits = Limits { clock, clock_ms, start_ms: ms(start), end_ms: ms(end), bye_ms: ms(bye) };
         let hello = Hello {
-            id: ID,
+            id: HELLO_ID,
             protocol: PROTOCOL,
             game: info.id,
             rules: info.rules_version,
-            seat: told.seat.0,
-            seats: told.seats,
+            seat: hello_info.seat.0,
+            seats: hello_info.seats,
             role,
-            names: told.names.as_deref(),
-            settings: &told.settings,
+            names: hello_info.names.as_deref(),
+            settings: &hello_info.settings,
             seed: "0".to_owned(),
             limits,
         };
         let mut text = Vec::new();
         SimpleMessage::Hello(hello).write(&mut text);
         process.ask(&text, 1, start);
-        Ok(Self { process, conditions })
+        Ok(Self { process, options })
     }
 
     /// Waits for the answer. Returns the bot's reply, or why it cannot be loaded.
@@ -66,7 +66,7 @@ impl LoadCheck {
         let come = self.process.wait().1.and_then(|()| self.process.line());
         let line = match come {
             Ok(line) => line,
-            Err(trouble) => return Err(self.no_answer(trouble)),
+            Err(problem) => return Err(self.no_answer(problem)),
         };
         let refused = |what: String| {
             BotRejection::new(
@@ -75,9 +75,12 @@ impl LoadCheck {
             )
         };
         let answer: Json = serde_json::from_slice(&line)
-            .map_err(|_| refused(format!("answered hello with {}, which is not JSON", shown(&line))))?;
-        if answer["id"].as_u64() != Some(ID) {
-            return Err(refused(format!("answered hello with {}, which lacks its id, {ID}", shown(&line))));
+            .map_err(|_| refused(format!("answered hello with {}, which is not JSON", quote_line(&line))))?;
+        if answer["id"].as_u64() != Some(HELLO_ID) {
+            return Err(refused(format!(
+                "answered hello with {}, which lacks its id, {HELLO_ID}",
+                quote_line(&line)
+            )));
         }
         match answer.get("error") {
             None | Some(Json::Null) => Ok(answer),
@@ -85,10 +88,10 @@ impl LoadCheck {
         }
     }
 
-    fn no_answer(&mut self, trouble: AnswerError) -> BotRejection {
-        let (what, hint) = match trouble {
+    fn no_answer(&mut self, problem: AnswerError) -> BotRejection {
+        let (what, hint) = match problem {
             AnswerError::Late => {
-                let what = format!("not ready within {:?} of its start", self.conditions.start);
+                let what = format!("not ready within {:?} of its start", self.options.start);
                 (what, "do less before you read the first line; flush after each line")
             }
             AnswerError::Ended(how) => {
@@ -97,7 +100,7 @@ impl LoadCheck {
             AnswerError::TooLong(line) => {
                 (format!("answered hello with a line longer than 64 KiB: {line}"), "see docs/protocol.md")
             }
-            AnswerError::Unasked(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
+            AnswerError::Unsolicited(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
         };
         BotRejection { trace: self.process.log().trim_end().to_owned(), ..BotRejection::new(what, hint) }
     }
@@ -106,7 +109,7 @@ impl LoadCheck {
 /// A load error as the Python host reports it.
 fn not_loaded(error: &Json) -> BotRejection {
     let text = |name: &str| error[name].as_str().unwrap_or_default();
-    let trace = shown_words(text("trace"));
+    let trace = sanitize_text(text("trace"));
     let hint = match text("hint") {
         "" => "fix the bot and try again",
         hint => hint,

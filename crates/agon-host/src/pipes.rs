@@ -9,15 +9,15 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Pipes, ProcessHandle};
 use crate::stderr_pipe::{StderrPipe, read_into};
-use crate::timing::{CpuMeter, UsageSample, own_wait, since_asked};
+use crate::timing::{CpuMeter, UsageSample, since_asked, thread_wait};
 
 /// Maximum length of a line that a bot writes.
-pub const LONGEST_LINE: usize = 64 * 1024;
+pub const MAX_LINE_BYTES: usize = 64 * 1024;
 /// Maximum number of bytes read ahead. It exceeds all lines that are expected at once, so the buffer holds either those lines
 /// or one that is too long.
-const READ_AHEAD: usize = 4 * (LONGEST_LINE + 1);
+const MAX_READ_AHEAD_BYTES: usize = 4 * (MAX_LINE_BYTES + 1);
 /// Value of `wanted` when the program's exit is expected, whatever it writes.
-const ITS_END: usize = usize::MAX;
+const UNTIL_EXIT: usize = usize::MAX;
 
 /// The pipes of one program. No method blocks.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct BotPipes {
     lines: Lines,
     /// Whether the program is stopped as soon as it has written the expected lines.
     hold: bool,
-    held: bool,
+    stopped: bool,
     wanted: usize,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
@@ -73,7 +73,7 @@ impl BotPipes {
             sent: 0,
             lines: Lines::default(),
             hold,
-            held: false,
+            stopped: false,
             wanted: 0,
             asked: UsageSample { at: Instant::now(), usage: crate::timing::Usage::default() },
             asked_first: Instant::now(),
@@ -85,8 +85,8 @@ impl BotPipes {
 
     /// Sends text, expects this number of further lines and starts the clock.
     pub fn ask(&mut self, text: &[u8], lines: usize) {
-        let waited = own_wait();
-        self.asked = self.meter.mark();
+        let waited = thread_wait();
+        self.asked = self.meter.sample();
         self.asked_first = self.asked.at;
         self.wanted = lines;
         self.arrived = None;
@@ -94,16 +94,16 @@ impl BotPipes {
         self.send();
         self.resume();
         // The bot is not charged while this thread itself waits for a processor before it sends.
-        self.empty_wait = own_wait();
+        self.empty_wait = thread_wait();
         self.asked.at += self.empty_wait.saturating_sub(waited);
         self.empty_at = self.asked.at;
-        self.settle(Duration::MAX);
+        self.record_arrival(Duration::MAX);
     }
 
     /// Sends a last text and expects the program to end.
     pub fn ask_to_end(&mut self, text: &[u8]) {
         self.hold = false;
-        self.ask(text, ITS_END);
+        self.ask(text, UNTIL_EXIT);
     }
 
     /// When the clock was started.
@@ -122,13 +122,13 @@ impl BotPipes {
     }
 
     /// Whether the program runs or waits for a processor now.
-    pub fn stands_ready(&self) -> bool {
+    pub fn is_runnable(&self) -> bool {
         self.meter.is_runnable() && !self.meter.has_children()
     }
 
     /// The current time and the program's usage.
-    pub fn mark(&self) -> UsageSample {
-        self.meter.mark()
+    pub fn sample(&self) -> UsageSample {
+        self.meter.sample()
     }
 
     /// The next line that has arrived.
@@ -137,7 +137,7 @@ impl BotPipes {
     }
 
     /// Output that was not asked for, if there is any.
-    pub fn stray(&mut self) -> Option<Vec<u8>> {
+    pub fn unsolicited(&mut self) -> Option<Vec<u8>> {
         self.read_out();
         if self.lines.bytes.is_empty() { None } else { Some(self.lines.take_all()) }
     }
@@ -163,7 +163,7 @@ impl BotPipes {
     }
 
     /// Closes the program's stdin when everything is sent.
-    pub fn hang_up(&mut self) {
+    pub fn close_stdin(&mut self) {
         if self.unsent.is_empty() {
             self.stdin = None;
         }
@@ -197,11 +197,11 @@ impl BotPipes {
                 self.stdout = None;
             }
         }
-        self.settle(unseen);
+        self.record_arrival(unseen);
     }
 
     /// Records that nothing was ready at this time.
-    pub fn saw_nothing(&mut self, now: Instant, waited: Duration) {
+    pub fn record_nothing_ready(&mut self, now: Instant, waited: Duration) {
         if self.arrived.is_none() {
             self.empty_at = now;
             self.empty_wait = waited;
@@ -209,32 +209,32 @@ impl BotPipes {
     }
 
     /// If everything expected has arrived, records the time and stops the program.
-    fn settle(&mut self, unseen: Duration) {
-        if self.wanted == ITS_END {
+    fn record_arrival(&mut self, unseen: Duration) {
+        if self.wanted == UNTIL_EXIT {
             self.lines.take_all();
         }
         let complete = self.lines.has(self.wanted) || self.too_long().is_some() || self.stdout.is_none();
         if self.arrived.is_some() || !complete {
             return;
         }
-        let mut mark = self.meter.mark();
+        let mut sample = self.meter.sample();
         // Between the last check and this sample this thread may have waited for a processor, not only in `poll`.
-        let unseen = unseen.max(own_wait().saturating_sub(self.empty_wait));
+        let unseen = unseen.max(thread_wait().saturating_sub(self.empty_wait));
         // The data arrived while this thread could not check. Charge only what is certain: it had not arrived at the last check, and
         // the bot has used this much CPU time.
-        let used = mark.since(self.asked);
-        let earliest = mark.at.checked_sub(unseen).unwrap_or(self.empty_at).max(self.empty_at);
-        mark.at = mark.at.min(earliest.max(self.asked.at + used.cpu + used.wait));
-        self.arrived = Some(mark);
+        let used = sample.since(self.asked);
+        let earliest = sample.at.checked_sub(unseen).unwrap_or(self.empty_at).max(self.empty_at);
+        sample.at = sample.at.min(earliest.max(self.asked.at + used.cpu + used.wait));
+        self.arrived = Some(sample);
         if self.hold {
             self.handle.pause();
-            self.held = true;
+            self.stopped = true;
         }
     }
 
     /// Continues the program if it was stopped.
     pub fn resume(&mut self) {
-        if std::mem::take(&mut self.held) {
+        if std::mem::take(&mut self.stopped) {
             self.handle.resume();
         }
     }
@@ -261,7 +261,7 @@ impl BotPipes {
     }
 
     fn read_out(&mut self) {
-        while self.lines.bytes.len() < READ_AHEAD
+        while self.lines.bytes.len() < MAX_READ_AHEAD_BYTES
             && let Some(stdout) = &self.stdout
         {
             match read_into(stdout, &mut self.lines.bytes) {
@@ -303,7 +303,7 @@ impl Lines {
     }
 
     fn too_long(&self) -> Option<&[u8]> {
-        self.bytes.split(|&byte| byte == b'\n').find(|line| line.len() > LONGEST_LINE)
+        self.bytes.split(|&byte| byte == b'\n').find(|line| line.len() > MAX_LINE_BYTES)
     }
 }
 
@@ -323,11 +323,11 @@ mod tests {
 
     #[test]
     fn line_of_64_kib_is_accepted_and_a_longer_one_is_not() {
-        let mut lines = Lines { bytes: vec![b'x'; LONGEST_LINE] };
+        let mut lines = Lines { bytes: vec![b'x'; MAX_LINE_BYTES] };
         assert!(lines.too_long().is_none());
         lines.bytes.push(b'\n');
         assert!(lines.too_long().is_none());
-        lines.bytes[LONGEST_LINE] = b'x';
-        assert_eq!(lines.too_long().map(<[u8]>::len), Some(LONGEST_LINE + 1));
+        lines.bytes[MAX_LINE_BYTES] = b'x';
+        assert_eq!(lines.too_long().map(<[u8]>::len), Some(MAX_LINE_BYTES + 1));
     }
 }

@@ -8,89 +8,89 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, Timespec, poll};
 
 use crate::pipes::{BotPipes, PollSource};
-use crate::timing::own_wait;
+use crate::timing::thread_wait;
 
 /// Pipes that their owner and the poller share.
 pub type SharedPipes = Arc<Mutex<BotPipes>>;
 
 thread_local! {
-    static ASKED: RefCell<Vec<SharedPipes>> = const { RefCell::new(Vec::new()) };
+    static POLLED: RefCell<Vec<SharedPipes>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Locks the pipes, even if another thread panicked while it held them: what a bot wrote is untrusted anyway.
-pub fn lock(wire: &SharedPipes) -> MutexGuard<'_, BotPipes> {
-    wire.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub fn lock(pipes: &SharedPipes) -> MutexGuard<'_, BotPipes> {
+    pipes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Adds a bot to those that this thread polls.
-pub fn watch(wire: &SharedPipes) {
-    ASKED.with_borrow_mut(|asked| {
+pub fn watch(pipes: &SharedPipes) {
+    POLLED.with_borrow_mut(|polled| {
         // The owner was dropped on another thread; only this list holds the pipes.
-        asked.retain(|other| Arc::strong_count(other) > 1);
-        if !asked.iter().any(|other| Arc::ptr_eq(other, wire)) {
-            asked.push(Arc::clone(wire));
+        polled.retain(|other| Arc::strong_count(other) > 1);
+        if !polled.iter().any(|other| Arc::ptr_eq(other, pipes)) {
+            polled.push(Arc::clone(pipes));
         }
     });
 }
 
 /// Removes a bot from those that this thread polls.
-pub fn forget(wire: &SharedPipes) {
+pub fn forget(pipes: &SharedPipes) {
     // A thread that is ending has no list any more.
-    let _ = ASKED.try_with(|asked| {
-        if let Ok(mut asked) = asked.try_borrow_mut() {
-            asked.retain(|other| !Arc::ptr_eq(other, wire));
+    let _ = POLLED.try_with(|polled| {
+        if let Ok(mut polled) = polled.try_borrow_mut() {
+            polled.retain(|other| !Arc::ptr_eq(other, pipes));
         }
     });
 }
 
 /// Waits until everything expected from this bot has arrived, or until the given time. Returns whether it has arrived.
-pub fn wait(wire: &SharedPipes, until: Instant) -> bool {
+pub fn wait(pipes: &SharedPipes, until: Instant) -> bool {
     // A bot that another thread asked is not in this thread's list. Then poll only that bot.
-    let mut watched: Vec<SharedPipes> = ASKED.with_borrow(Clone::clone);
-    if !watched.iter().any(|other| Arc::ptr_eq(other, wire)) {
-        watched.push(Arc::clone(wire));
+    let mut watched: Vec<SharedPipes> = POLLED.with_borrow(Clone::clone);
+    if !watched.iter().any(|other| Arc::ptr_eq(other, pipes)) {
+        watched.push(Arc::clone(pipes));
     }
     // Nothing was polled since the bots were asked, so the first poll does not wait.
-    let mut first_look = true;
+    let mut first_poll = true;
     loop {
-        if lock(wire).arrived().is_some() {
+        if lock(pipes).arrived().is_some() {
             return true;
         }
         let left = until.saturating_duration_since(Instant::now());
-        if !first_look && left.is_zero() {
+        if !first_poll && left.is_zero() {
             return false;
         }
-        look(&watched, if first_look { Duration::ZERO } else { left }, first_look);
-        first_look = false;
+        poll_once(&watched, if first_poll { Duration::ZERO } else { left }, first_poll);
+        first_poll = false;
     }
 }
 
 /// Handles everything that becomes ready within this time.
-fn look(wires: &[SharedPipes], time: Duration, first: bool) {
-    let mut wires: Vec<MutexGuard<'_, BotPipes>> =
-        wires.iter().filter_map(|wire| wire.try_lock().ok()).collect();
-    let waited = own_wait();
-    let ready = ready(&wires, time);
+fn poll_once(all_pipes: &[SharedPipes], time: Duration, first: bool) {
+    let mut all_pipes: Vec<MutexGuard<'_, BotPipes>> =
+        all_pipes.iter().filter_map(|pipes| pipes.try_lock().ok()).collect();
+    let waited = thread_wait();
+    let ready = ready(&all_pipes, time);
     let now = Instant::now();
-    let after = own_wait();
+    let after = thread_wait();
     // This thread cannot check while it waits for a processor itself.
     let unseen = if first { Duration::MAX } else { after.saturating_sub(waited) };
     for (index, stream) in ready {
-        if let Some(wire) = wires.get_mut(index) {
-            wire.serve(stream, unseen);
+        if let Some(pipes) = all_pipes.get_mut(index) {
+            pipes.serve(stream, unseen);
         }
     }
-    for wire in &mut wires {
-        wire.saw_nothing(now, after);
+    for pipes in &mut all_pipes {
+        pipes.record_nothing_ready(now, after);
     }
 }
 
 /// The descriptors that become ready within this time.
-fn ready(wires: &[MutexGuard<'_, BotPipes>], time: Duration) -> Vec<(usize, PollSource)> {
-    let mut names = Vec::with_capacity(4 * wires.len());
-    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4 * wires.len());
-    for (index, wire) in wires.iter().enumerate() {
-        for (stream, fd) in wire.streams() {
+fn ready(all_pipes: &[MutexGuard<'_, BotPipes>], time: Duration) -> Vec<(usize, PollSource)> {
+    let mut names = Vec::with_capacity(4 * all_pipes.len());
+    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4 * all_pipes.len());
+    for (index, pipes) in all_pipes.iter().enumerate() {
+        for (stream, fd) in pipes.streams() {
             names.push((index, stream));
             fds.push(fd);
         }

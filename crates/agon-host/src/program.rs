@@ -31,9 +31,9 @@ pub struct Program {
     pub private: Option<PathBuf>,
     /// Whether it runs in the sandbox. Then this program's `main` must first call [`sandbox::run_launcher_if_requested`], and the
     /// bot's program is searched in the system's folders and the bot's own.
-    pub guarded: bool,
+    pub sandboxed: bool,
     /// How to fork it from a zygote instead of starting it. Only used in the sandbox.
-    pub warm: Option<ZygoteOptions>,
+    pub zygote: Option<ZygoteOptions>,
 }
 
 /// How to fork a bot from a zygote.
@@ -44,7 +44,7 @@ pub struct ZygoteOptions {
     /// The bot: a path, optionally with a class.
     pub target: String,
     /// The zygote's arguments.
-    pub parent: Vec<String>,
+    pub arguments: Vec<String>,
     /// The zygote's environment.
     pub environment: Vec<(String, String)>,
     /// Whether a new fork gives each answer.
@@ -91,15 +91,15 @@ impl Program {
             hidden: Vec::new(),
             bot_files: Vec::new(),
             private: None,
-            guarded: false,
-            warm: None,
+            sandboxed: false,
+            zygote: None,
         }
     }
 
     /// The same program, in the sandbox.
     #[must_use]
     pub fn sandboxed(self) -> Self {
-        Self { guarded: true, ..self }
+        Self { sandboxed: true, ..self }
     }
 
     /// Parses a command line: words, `'...'`, `"..."` and `\` before a character. Checks that the folder and the program exist.
@@ -136,7 +136,7 @@ impl Program {
             };
         }
         let paths =
-            if self.guarded { sandbox::PATH.into() } else { std::env::var_os("PATH").unwrap_or_default() };
+            if self.sandboxed { sandbox::PATH.into() } else { std::env::var_os("PATH").unwrap_or_default() };
         let found =
             std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|p| runnable(p) == Some(true));
         found.ok_or_else(|| {
@@ -154,12 +154,12 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
     // The child enters the folder before it looks for the program, so only an absolute path is safe.
     let path = std::path::absolute(path)?;
-    if program.guarded {
+    if program.sandboxed {
         let jailed = sandbox::spawn(&policy(program, more)?, Streams::default()).map_err(io::Error::other)?;
         return Ok(Box::new(jailed));
     }
     let mut command = Command::new(path);
-    sandbox::unsafe_syscalls::die_with_parent(&mut command);
+    sandbox::unsafe_syscalls::kill_with_parent(&mut command);
     let child = command
         .args(program.words.get(1..).unwrap_or_default())
         .current_dir(&program.folder)

@@ -55,7 +55,7 @@ pub fn bot(game: &GameInfo, path: &Path, class: Option<&str>) -> Result<Program,
     // NumPy's linear algebra library would start a thread for each core.
     let threads = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
     program.environment.extend(threads.map(|name| (name.to_owned(), "1".to_owned())));
-    program.warm = Some(warm(game, target, &program.environment, interpreter));
+    program.zygote = Some(zygote_options(game, target, &program.environment, interpreter));
     program.readable_dirs.clone_from(&interpreter.folders);
     program.readable_dirs.push(package);
     Ok(program)
@@ -63,7 +63,7 @@ pub fn bot(game: &GameInfo, path: &Path, class: Option<&str>) -> Result<Program,
 
 /// The zygote options of a bot. Bots that live for one call are forked for each call, so their zygote imports as little as possible.
 /// All other bots share a zygote that has imported `NumPy`.
-fn warm(
+fn zygote_options(
     game: &GameInfo,
     target: String,
     environment: &[(String, String)],
@@ -71,7 +71,7 @@ fn warm(
 ) -> ZygoteOptions {
     let forgets = game.lifetime == BotLifetime::Call;
     let asked_together = game.bots.asked_together;
-    let parent: &[&str] = if forgets {
+    let arguments: &[&str] = if forgets {
         // Not `-m`: the import machinery for it would stay in memory.
         &[
             "-S",
@@ -97,7 +97,7 @@ fn warm(
     ZygoteOptions {
         game: game.id.to_owned(),
         target,
-        parent: parent.iter().map(|&word| word.to_owned()).collect(),
+        arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
         asked_together,

@@ -26,37 +26,37 @@ impl RunningBot {
         hold: bool,
         role: &str,
     ) -> io::Result<Self> {
-        let Some(warm) = program.warm.as_ref().filter(|_| program.guarded) else {
+        let Some(zygote) = program.zygote.as_ref().filter(|_| program.sandboxed) else {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
-        let kind = kind(program, role);
-        let link = match bot_pool::take(&kind) {
+        let key = pool_key(program, role);
+        let bot = match bot_pool::take(&key) {
             Some(waiting) => waiting,
-            None => Box::new(ForkedBot::start(program, warm, environment)?),
+            None => Box::new(ForkedBot::start(program, zygote, environment)?),
         };
-        Ok(Self::Forked(kind, link))
+        Ok(Self::Forked(key, bot))
     }
 
     /// Returns a bot that has answered everything to the pool. If it cannot play again, it is sent `bye` or ended.
     pub fn release(self, bye: Option<(&[u8], Duration)>) {
         match (self, bye) {
-            (Self::Forked(kind, link), _) => bot_pool::put(kind, link),
+            (Self::Forked(key, bot), _) => bot_pool::put(key, bot),
             (Self::Started(process), Some((bye, time))) => process.shut_down(bye, time),
             (Self::Started(process), None) => drop(process),
         }
     }
 
     /// Sends `bye` and ends the bot.
-    pub fn part(self, bye: &[u8], time: Duration) {
+    pub fn say_bye(self, bye: &[u8], time: Duration) {
         match self {
             Self::Started(process) => process.shut_down(bye, time),
-            Self::Forked(_, link) => link.shut_down(bye, time),
+            Self::Forked(_, bot) => bot.shut_down(bye, time),
         }
     }
 }
 
 /// The pool key: bots with the same key are interchangeable.
-pub fn kind(program: &Program, role: &str) -> String {
+pub fn pool_key(program: &Program, role: &str) -> String {
     format!("{role} {program:?}")
 }
 
@@ -66,7 +66,7 @@ impl Deref for RunningBot {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Started(process) => process.as_ref(),
-            Self::Forked(_, link) => link.as_ref(),
+            Self::Forked(_, bot) => bot.as_ref(),
         }
     }
 }
@@ -75,7 +75,7 @@ impl DerefMut for RunningBot {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             Self::Started(process) => process.as_mut(),
-            Self::Forked(_, link) => link.as_mut(),
+            Self::Forked(_, bot) => bot.as_mut(),
         }
     }
 }

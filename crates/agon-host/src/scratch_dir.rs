@@ -17,7 +17,7 @@ use rustix::process::geteuid;
 /// Prefix of the folders' names.
 const PREFIX: &str = "agon-bot-";
 /// Maximum number of attempts to create a folder. Losing this many in a row is not a coincidence.
-const TRIES: u32 = 100;
+const MAX_TRIES: u32 = 100;
 
 /// A folder that is removed when this is dropped.
 #[derive(Debug)]
@@ -34,11 +34,11 @@ impl ScratchDir {
     /// An empty folder; the last part of its path is `name`. Removes leftovers of killed runs first.
     pub fn new(name: &str) -> io::Result<Self> {
         let base = std::env::temp_dir().canonicalize()?;
-        clear(&base);
+        remove_leftovers(&base);
         let (outer, lock) = Self::outer(&base)?;
         // A bot may run as another user: it can pass through this folder but not list it. Anything that it must not find has an
         // unguessable name.
-        let secret = outer.join(word());
+        let secret = outer.join(random_name());
         let folder = Self { inner: secret.join(name), outer, made: Vec::new(), _lock: lock };
         fs::create_dir_all(&folder.inner)?;
         for (path, mode) in [(&folder.outer, 0o711), (&secret, 0o711), (&folder.inner, 0o755)] {
@@ -49,8 +49,8 @@ impl ScratchDir {
 
     /// A new folder in `base`, and the lock on it.
     fn outer(base: &Path) -> io::Result<(PathBuf, File)> {
-        for _ in 0..TRIES {
-            let outer = base.join(format!("{PREFIX}{}", word()));
+        for _ in 0..MAX_TRIES {
+            let outer = base.join(format!("{PREFIX}{}", random_name()));
             fs::create_dir(&outer)?;
             if let Some(lock) = lock(&outer)? {
                 return Ok((outer, lock));
@@ -98,12 +98,12 @@ impl Drop for ScratchDir {
 }
 
 /// Makes everything in a folder readable for the bot's user, whatever this process's umask is.
-pub fn show_to_all(folder: &Path) -> io::Result<()> {
+pub fn make_world_readable(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            show_to_all(&entry.path())?;
+            make_world_readable(&entry.path())?;
         } else if kind.is_file() {
             let mode = entry.metadata()?.permissions().mode();
             fs::set_permissions(entry.path(), Permissions::from_mode(mode & 0o777 | 0o444))?;
@@ -113,7 +113,7 @@ pub fn show_to_all(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes leftovers of killed runs. Errors are ignored.
-fn clear(base: &Path) {
+fn remove_leftovers(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     let own = |entry: &DirEntry| entry.metadata().is_ok_and(|about| about.uid() == geteuid().as_raw());
     // Other users' files with such a name are not ours to open.
@@ -148,7 +148,7 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 /// An unguessable name.
-fn word() -> String {
+fn random_name() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
@@ -200,7 +200,7 @@ mod tests {
         drop(lock(&left).unwrap().unwrap());
         let _held = lock(&used).unwrap().unwrap();
         assert!(lock(&used).unwrap().is_none(), "another process holds it");
-        clear(base.path());
+        remove_leftovers(base.path());
         assert!(!left.exists() && !empty.exists() && used.exists() && strange.exists());
         assert!(lock(&empty).unwrap().is_none(), "it is gone");
     }
@@ -213,7 +213,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while busy.load(std::sync::atomic::Ordering::Relaxed) {
-                    clear(base.path());
+                    remove_leftovers(base.path());
                 }
             });
             for _ in 0..500 {

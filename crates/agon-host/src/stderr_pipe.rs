@@ -3,11 +3,11 @@
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 /// Maximum number of bytes kept from the end of a bot's stderr.
-pub const LOG_KEPT: usize = 8 * 1024;
+pub const MAX_STDERR_TAIL_BYTES: usize = 8 * 1024;
 /// Maximum number of bytes kept from the start of the output between two calls of [`StderrPipe::printed`].
-pub const PRINTED_KEPT: usize = 64 * 1024;
+pub const MAX_NEW_STDERR_BYTES: usize = 64 * 1024;
 /// The default capacity of a pipe.
-const CHUNK: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// A bot's stderr. No method blocks.
 #[derive(Debug)]
 pub struct StderrPipe {
@@ -54,7 +54,7 @@ impl StderrPipe {
 }
 
 pub fn read_into(fd: &OwnedFd, bytes: &mut Vec<u8>) -> rustix::io::Result<usize> {
-    bytes.reserve(CHUNK);
+    bytes.reserve(READ_CHUNK_BYTES);
     rustix::io::read(fd, rustix::buffer::spare_capacity(bytes))
 }
 
@@ -70,10 +70,10 @@ impl Log {
     /// Records that `count` bytes were appended and drops the oldest ones.
     fn trim(&mut self, count: usize) {
         let read = &self.bytes[self.bytes.len().saturating_sub(count)..];
-        let room = PRINTED_KEPT.saturating_sub(self.new.len()).min(read.len());
+        let room = MAX_NEW_STDERR_BYTES.saturating_sub(self.new.len()).min(read.len());
         self.new.extend_from_slice(&read[..room]);
         self.cut += read.len() - room;
-        let excess = self.bytes.len().saturating_sub(LOG_KEPT);
+        let excess = self.bytes.len().saturating_sub(MAX_STDERR_TAIL_BYTES);
         self.bytes.drain(..excess);
     }
 
@@ -92,7 +92,7 @@ impl Log {
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for c in String::from_utf8_lossy(bytes).chars() {
-        if (c.is_control() && c != '\n' && c != '\t') || deceives(c) {
+        if (c.is_control() && c != '\n' && c != '\t') || is_deceptive(c) {
             text.extend(c.escape_default());
         } else {
             text.push(c);
@@ -103,7 +103,7 @@ pub fn printable(bytes: &[u8]) -> String {
 
 /// Whether a character reverses the text direction, ends a line in some terminals or editors, or has no width. With these, one
 /// text can look like another. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
-const fn deceives(c: char) -> bool {
+const fn is_deceptive(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{2028}' | '\u{2029}'
@@ -117,9 +117,10 @@ mod tests {
 
     #[test]
     fn log_keeps_its_end() {
-        let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect(), ..Log::default() };
-        log.trim(LOG_KEPT);
-        assert_eq!((log.bytes.len(), log.bytes.last()), (LOG_KEPT, Some(&255)));
+        let mut log =
+            Log { bytes: (0..=255).cycle().take(3 * MAX_STDERR_TAIL_BYTES).collect(), ..Log::default() };
+        log.trim(MAX_STDERR_TAIL_BYTES);
+        assert_eq!((log.bytes.len(), log.bytes.last()), (MAX_STDERR_TAIL_BYTES, Some(&255)));
     }
 
     #[test]
@@ -128,8 +129,8 @@ mod tests {
         log.bytes.extend_from_slice(b"first\n");
         log.trim(6);
         assert_eq!((log.take_new().as_str(), log.take_new().as_str()), ("first\n", ""));
-        log.bytes.extend(std::iter::repeat_n(b'x', PRINTED_KEPT + 5));
-        log.trim(PRINTED_KEPT + 5);
+        log.bytes.extend(std::iter::repeat_n(b'x', MAX_NEW_STDERR_BYTES + 5));
+        log.trim(MAX_NEW_STDERR_BYTES + 5);
         assert!(log.take_new().ends_with("xx\n... (5 bytes more)\n"));
     }
 

@@ -6,7 +6,7 @@ use agon_core::game::TextRequestWriter;
 use agon_core::{AnswerTimes, Fault, FaultReport, Game, Player, Response};
 
 use crate::connection::{AnswerError, BotConnection};
-use crate::process::{LineProcess, shown};
+use crate::process::{LineProcess, quote_line};
 use crate::program::Program;
 
 /// A program at a seat that reads what `write` writes and answers each request with one line.
@@ -19,14 +19,14 @@ pub struct TextPlayer<G: Game> {
     seed: u64,
     process: Option<LineProcess>,
     gone: Option<Fault>,
-    trouble: Option<Box<FaultReport>>,
+    problem: Option<Box<FaultReport>>,
     text: Vec<u8>,
 }
 
 impl<G: Game> TextPlayer<G> {
     /// A player that starts a new process for each game.
     pub fn new(program: Program, write: TextRequestWriter<G>) -> Self {
-        Self { program, write, seed: 0, process: None, gone: None, trouble: None, text: Vec::new() }
+        Self { program, write, seed: 0, process: None, gone: None, problem: None, text: Vec::new() }
     }
 
     /// The process id, while a process runs.
@@ -46,12 +46,12 @@ impl<G: Game> TextPlayer<G> {
         })
     }
 
-    fn stop(&mut self, mut process: LineProcess, trouble: AnswerError) -> FaultReport {
-        let (fault, says) = match trouble {
+    fn stop(&mut self, mut process: LineProcess, problem: AnswerError) -> FaultReport {
+        let (fault, says) = match problem {
             AnswerError::Late => (Fault::Timeout, "no answer within the limit".to_owned()),
             AnswerError::Ended(how) => (Fault::Crash, how),
             AnswerError::TooLong(line) => (Fault::Garbled, format!("a line longer than 64 KiB: {line}")),
-            AnswerError::Unasked(line) => (Fault::Garbled, format!("wrote without being asked: {line}")),
+            AnswerError::Unsolicited(line) => (Fault::Garbled, format!("wrote without being asked: {line}")),
         };
         self.gone = Some(fault);
         process.report(fault, &says)
@@ -63,14 +63,14 @@ impl<G: Game> Player<G> for TextPlayer<G> {
         self.seed = seed;
         self.process = None;
         self.gone = None;
-        self.trouble = None;
+        self.problem = None;
     }
 
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
         if self.process.is_none() {
             match self.start() {
                 Ok(process) => self.process = Some(process),
-                Err(report) => self.trouble = Some(report),
+                Err(report) => self.problem = Some(report),
             }
         }
         if let Some(process) = &mut self.process {
@@ -81,7 +81,7 @@ impl<G: Game> Player<G> for TextPlayer<G> {
     }
 
     fn answer(&mut self) -> Response<G::Answer> {
-        if let Some(report) = self.trouble.take() {
+        if let Some(report) = self.problem.take() {
             return Response { reply: Err(report), times: AnswerTimes::default() };
         }
         let Some(mut process) = self.process.take() else {
@@ -90,11 +90,11 @@ impl<G: Game> Player<G> for TextPlayer<G> {
         };
         let (times, came) = process.wait();
         let reply = match came.and_then(|()| process.line()) {
-            Err(trouble) => Err(self.stop(process, trouble).into()),
+            Err(problem) => Err(self.stop(process, problem).into()),
             Ok(line) => {
                 let read = std::str::from_utf8(&line).map_err(|_| "not text".to_owned());
                 let answer = read.and_then(|text| G::read_answer(text)).map_err(|what| {
-                    process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into()
+                    process.report(Fault::Garbled, &format!("{what}: {}", quote_line(&line))).into()
                 });
                 self.process = Some(process);
                 answer

@@ -85,7 +85,7 @@ impl TaskFlags {
     pub const NONE: Self = Self { threads: false, children: false };
 
     /// Whether it has further threads or children.
-    pub const fn is_there(self) -> bool {
+    pub const fn any(self) -> bool {
         self.threads || self.children
     }
 }
@@ -104,16 +104,16 @@ impl CpuMeter {
 
     /// The usage until now. Threads that have ended are not counted.
     pub fn read(&self) -> Usage {
-        self.read_with(self.company())
+        self.read_with(self.task_flags())
     }
 
     /// The same, if the flags are already known.
-    pub fn read_with(&self, company: TaskFlags) -> Usage {
+    pub fn read_with(&self, flags: TaskFlags) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
-        let own = if company.threads { self.read_threads() } else { read_figures(leader) };
+        let own = if flags.threads { self.read_threads() } else { read_schedstat(leader) };
         let mut usage = own.unwrap_or_default();
         // A bot is charged for its children.
-        if company.children {
+        if flags.children {
             usage.cpu += self.read_children().cpu;
         }
         usage
@@ -121,7 +121,7 @@ impl CpuMeter {
 
     /// The same for a process that can have only one thread.
     pub fn read_single(&self) -> Usage {
-        self.leader.as_ref().and_then(|leader| read_figures(leader).ok()).unwrap_or_default()
+        self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default()
     }
 
     fn has_threads(&self) -> bool {
@@ -133,7 +133,7 @@ impl CpuMeter {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid))?.flatten();
         let usage = threads.filter_map(|thread| {
             let file = File::open(thread.path().join("schedstat")).ok()?;
-            read_figures(&file).ok()
+            read_schedstat(&file).ok()
         });
         Ok(usage.fold(Usage::default(), Usage::plus))
     }
@@ -153,16 +153,16 @@ impl CpuMeter {
 
     /// Whether the process is runnable now. The kernel reports the length of a wait only when the wait has ended.
     pub fn is_runnable(&self) -> bool {
-        stands_ready(self.pid)
+        pid_is_runnable(self.pid)
     }
 
     /// Whether one of its children is runnable.
-    pub fn child_stands_ready(&self) -> bool {
-        self.pids_of_children().any(stands_ready)
+    pub fn has_runnable_child(&self) -> bool {
+        self.pids_of_children().any(pid_is_runnable)
     }
 
     /// Its threads and children now.
-    pub fn company(&self) -> TaskFlags {
+    pub fn task_flags(&self) -> TaskFlags {
         TaskFlags { threads: self.has_threads(), children: self.has_children() }
     }
 
@@ -173,7 +173,7 @@ impl CpuMeter {
     }
 
     /// The current time and usage.
-    pub fn mark(&self) -> UsageSample {
+    pub fn sample(&self) -> UsageSample {
         UsageSample { at: Instant::now(), usage: self.read() }
     }
 }
@@ -185,12 +185,12 @@ pub struct StealTime(Duration);
 
 impl StealTime {
     /// A recent figure. A new reading takes long compared with a request.
-    pub fn lately() -> Self {
+    pub fn recent() -> Self {
         thread_local! {
             static LAST: Cell<Option<(Instant, StealTime)>> = const { Cell::new(None) };
         }
         let now = Instant::now();
-        let fresh = |(at, _): &(Instant, Self)| now.saturating_duration_since(*at) < STOLEN_IS_FRESH;
+        let fresh = |(at, _): &(Instant, Self)| now.saturating_duration_since(*at) < MAX_STEAL_TIME_AGE;
         if let Some((_, stolen)) = LAST.get().filter(fresh) {
             return stolen;
         }
@@ -225,34 +225,34 @@ impl StealTime {
 }
 
 /// Maximum age of a figure that is used as a start value.
-const STOLEN_IS_FRESH: Duration = Duration::from_millis(50);
+const MAX_STEAL_TIME_AGE: Duration = Duration::from_millis(50);
 
 /// The usage of a process with one thread, read once.
-pub fn used_by(pid: u32) -> Usage {
-    File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_figures(&file)).unwrap_or_default()
+pub fn usage_of(pid: u32) -> Usage {
+    File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_schedstat(&file)).unwrap_or_default()
 }
 
-/// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine made it
-/// wait: the host took the processor away (the kernel reports that only in whole ticks, see [`StealTime`]), or a page of its memory had to be
-/// read from disk again.
+/// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine
+/// made it wait: the host took the processor away (the kernel reports that only in whole ticks, see [`StealTime`]), or a page of its
+/// memory had to be read from disk again.
 pub fn has_never_slept(pid: u32) -> bool {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
-    tells_of_no_sleep(&read("status"), &read("stat"))
+    shows_no_sleep(&read("status"), &read("stat"))
 }
 
 /// Maximum number of sleeps for one page read from disk: one for the page, one for a reader that is already reading it.
-const SLEEPS_A_PAGE: u64 = 2;
+const MAX_SLEEPS_PER_PAGE: u64 = 2;
 
 /// A process gives up its processor voluntarily to sleep, and once more to end.
-fn tells_of_no_sleep(status: &str, stat: &str) -> bool {
+fn shows_no_sleep(status: &str, stat: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let has_ended = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
     let switches = field("voluntary_ctxt_switches:").and_then(|number| number.parse::<u64>().ok());
     // Field 12 of the line, field 10 after the name.
     let pages = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9));
     let pages = pages.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
-    let not_its_own = u64::from(has_ended).saturating_add(pages.saturating_mul(SLEEPS_A_PAGE));
-    switches.is_some_and(|switches| switches <= not_its_own)
+    let involuntary = u64::from(has_ended).saturating_add(pages.saturating_mul(MAX_SLEEPS_PER_PAGE));
+    switches.is_some_and(|switches| switches <= involuntary)
 }
 
 /// The times of an answer without sleep: exactly its CPU time is charged.
@@ -261,28 +261,28 @@ pub fn without_sleep(times: AnswerTimes) -> AnswerTimes {
 }
 
 /// Time that this thread has waited for a processor since its start.
-pub fn own_wait() -> Duration {
+pub fn thread_wait() -> Duration {
     thread_local! {
         static FIGURES: Option<File> = File::open("/proc/thread-self/schedstat").ok();
     }
-    FIGURES.with(|file| file.as_ref().and_then(|file| read_figures(file).ok()).unwrap_or_default().wait)
+    FIGURES.with(|file| file.as_ref().and_then(|file| read_schedstat(file).ok()).unwrap_or_default().wait)
 }
 
-/// Whether an answer is definitely past its limit. The kernel reports a wait for a processor only when the wait ends. So a program gets
-/// `grace`, and more while it is runnable (`ready`) and has used less CPU time than its limit. A program that sleeps or runs gains nothing by
-/// that.
+/// Whether an answer is definitely past its limit. The kernel reports a wait for a processor only when the wait ends. So a program
+/// gets `grace`, and more while it is runnable (`ready`) and has used less CPU time than its limit. A program that sleeps or runs
+/// gains nothing by that.
 pub fn is_late(times: AnswerTimes, limit: Duration, grace: Duration, ready: impl FnOnce() -> bool) -> bool {
     times.charged().checked_sub(limit).is_some_and(|over| over > grace) && (times.cpu >= limit || !ready())
 }
 
-fn stands_ready(pid: u32) -> bool {
+fn pid_is_runnable(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name may contain anything; the text after its last bracket does not.
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
 }
 
 /// Parses nanoseconds on a processor, nanoseconds waiting for one, and the number of time slices.
-fn read_figures(file: &File) -> io::Result<Usage> {
+fn read_schedstat(file: &File) -> io::Result<Usage> {
     let mut bytes = [0; 96];
     let length = file.read_at(&mut bytes, 0)?;
     let text = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
@@ -299,14 +299,14 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn mark(start: Instant, at: u32, cpu: u32, wait: u32) -> UsageSample {
+    fn sample(start: Instant, at: u32, cpu: u32, wait: u32) -> UsageSample {
         UsageSample { at: start + at * MS, usage: Usage { cpu: cpu * MS, wait: wait * MS } }
     }
 
     #[test]
     fn waiting_for_a_processor_is_not_charged() {
         let start = Instant::now();
-        let times = mark(start, 100, 30, 60).since(mark(start, 0, 10, 10));
+        let times = sample(start, 100, 30, 60).since(sample(start, 0, 10, 10));
         assert_eq!((times.wall, times.cpu, times.wait), (100 * MS, 20 * MS, 50 * MS));
         assert_eq!(times.charged(), 50 * MS);
     }
@@ -335,9 +335,9 @@ mod tests {
     #[test]
     fn waiting_threads_of_one_bot_are_charged() {
         let start = Instant::now();
-        let times = mark(start, 100, 80, 900).since(mark(start, 0, 0, 0));
+        let times = sample(start, 100, 80, 900).since(sample(start, 0, 0, 0));
         assert_eq!(times.charged(), 80 * MS);
-        let two_cores = mark(start, 100, 190, 900).since(mark(start, 0, 0, 0));
+        let two_cores = sample(start, 100, 190, 900).since(sample(start, 0, 0, 0));
         assert_eq!(two_cores.charged(), 100 * MS);
     }
 
@@ -345,7 +345,7 @@ mod tests {
     fn busy_second_thread_is_counted() {
         let meter = CpuMeter::new(std::process::id());
         let counted = || {
-            let before = meter.mark();
+            let before = meter.sample();
             let busy = std::thread::spawn(|| {
                 let start = Instant::now();
                 while start.elapsed() < 30 * MS {}
@@ -353,7 +353,7 @@ mod tests {
                 std::thread::park();
             });
             std::thread::sleep(60 * MS);
-            let times = meter.mark().since(before);
+            let times = meter.sample().since(before);
             busy.thread().unpark();
             busy.join().unwrap();
             times.cpu >= 2 * MS
@@ -384,13 +384,13 @@ mod tests {
             )
         };
         let stat = |pages: u32| format!("7 (a) b) R 1 2 3 0 -1 64 500 0 {pages} 0 1 1\n");
-        assert!(tells_of_no_sleep(&status("R (running)", 0), &stat(0)));
-        assert!(tells_of_no_sleep(&status("Z (zombie)", 1), &stat(0)), "it has ended");
-        assert!(!tells_of_no_sleep(&status("R (running)", 1), &stat(0)));
-        assert!(!tells_of_no_sleep(&status("Z (zombie)", 2), &stat(0)));
-        assert!(tells_of_no_sleep(&status("Z (zombie)", 5), &stat(2)), "it waited for two pages");
-        assert!(!tells_of_no_sleep(&status("Z (zombie)", 6), &stat(2)));
-        assert!(!tells_of_no_sleep("", ""), "nothing is known");
+        assert!(shows_no_sleep(&status("R (running)", 0), &stat(0)));
+        assert!(shows_no_sleep(&status("Z (zombie)", 1), &stat(0)), "it has ended");
+        assert!(!shows_no_sleep(&status("R (running)", 1), &stat(0)));
+        assert!(!shows_no_sleep(&status("Z (zombie)", 2), &stat(0)));
+        assert!(shows_no_sleep(&status("Z (zombie)", 5), &stat(2)), "it waited for two pages");
+        assert!(!shows_no_sleep(&status("Z (zombie)", 6), &stat(2)));
+        assert!(!shows_no_sleep("", ""), "nothing is known");
         let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let slept = (0..12_000).any(|_| {
             std::thread::sleep(10 * MS);

@@ -14,7 +14,7 @@ use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{Program, TextPlayer};
-use common::{Sitter, alone, bare_script, examples, play};
+use common::{Seated, alone, bare_script, examples, play};
 
 /// An example bot that logs everything it reads and writes to a file named by its seed.
 fn listened_to(bot: &str, folder: &Path) -> Program {
@@ -87,35 +87,35 @@ fn dialogue(game: &str) -> String {
     let program = || listened_to("bot.py", folder.path());
     let turns = match game {
         "solitude-scramble" => {
-            let house = ["greedy", "centre", "left"].map(Sitter::<SolitudeScramble>::House);
-            let sitters = std::iter::once(Sitter::Program(program())).chain(house).collect();
-            play::<SolitudeScramble>(&[("turns", "2")], 1, sitters);
+            let house = ["greedy", "centre", "left"].map(Seated::<SolitudeScramble>::House);
+            let players = std::iter::once(Seated::Program(program())).chain(house).collect();
+            play::<SolitudeScramble>(&[("turns", "2")], 1, players);
             // One process for each turn: the second one shows a history.
             let second = logs(folder.path()).into_iter().find(|log| log.contains(r#""turn":2"#));
             return shortened(&second.expect("the second turn was played"), 1);
         }
         "colour-battle" => {
-            let sitters = vec![Sitter::Program(program()), Sitter::House("random")];
-            play::<ColourBattle>(&[("rounds", "3")], 1, sitters);
+            let players = vec![Seated::Program(program()), Seated::House("random")];
+            play::<ColourBattle>(&[("rounds", "3")], 1, players);
             1
         }
         "connect-five" => {
-            play::<ConnectFive>(&[], 1, vec![Sitter::Program(program()), Sitter::House("random")]);
+            play::<ConnectFive>(&[], 1, vec![Seated::Program(program()), Seated::House("random")]);
             2
         }
         "hide-and-seek" => {
-            let sitters = vec![Sitter::Program(program()), Sitter::House("still-hider")];
-            play::<HideAndSeek>(&[("steps", "3")], 1, sitters);
+            let players = vec![Seated::Program(program()), Seated::House("still-hider")];
+            play::<HideAndSeek>(&[("steps", "3")], 1, players);
             1
         }
         "word-racer" => {
-            play::<WordRacer>(&[], 1, vec![Sitter::Program(program()), Sitter::House("z-racer")]);
+            play::<WordRacer>(&[], 1, vec![Seated::Program(program()), Seated::House("z-racer")]);
             2
         }
         _ => {
             let program = listened_to("word_racer.py", folder.path());
             let player = Box::new(TextPlayer::<WordRacer>::new(program, write_request));
-            play::<WordRacer>(&[], 1, vec![Sitter::Player(player), Sitter::House("z-racer")]);
+            play::<WordRacer>(&[], 1, vec![Seated::Player(player), Seated::House("z-racer")]);
             let log = logs(folder.path()).remove(0);
             let first: Vec<&str> = log.lines().take(8).collect();
             return format!("{}\n...\n", first.join("\n"));

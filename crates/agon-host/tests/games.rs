@@ -12,7 +12,7 @@ use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_games::{GameVisitor, PlayableGame};
 use agon_host::{PlayerOptions, Program, TextPlayer};
-use common::{Sitter, alone, answers, example_in_python, examples, faults, play, play_match, python, script};
+use common::{Seated, alone, answers, example_in_python, examples, faults, play, play_match, python, script};
 
 /// Settings for a short game, and the number of seats.
 fn short(id: &str) -> (&'static [(&'static str, &'static str)], usize) {
@@ -25,10 +25,10 @@ fn short(id: &str) -> (&'static [(&'static str, &'static str)], usize) {
 }
 
 /// The program at one seat, the weakest house bots at the others.
-fn with_house<G: PlayableGame>(seat: usize, program: &Program) -> Vec<Sitter<G>> {
+fn with_house<G: PlayableGame>(seat: usize, program: &Program) -> Vec<Seated<G>> {
     let house = |seat: usize| G::bots().iter().find(|bot| bot.plays(Seat(seat as u8))).unwrap().name;
     (0..short(G::info().id).1)
-        .map(|i| if i == seat { Sitter::Program(program.clone()) } else { Sitter::House(house(i)) })
+        .map(|i| if i == seat { Seated::Program(program.clone()) } else { Seated::House(house(i)) })
         .collect()
 }
 
@@ -98,8 +98,8 @@ fn example_bots_in_five_languages_give_the_same_answers() {
 
 #[test]
 fn programs_play_against_each_other() {
-    fn all<G: PlayableGame>(count: usize) -> Vec<Sitter<G>> {
-        (0..count).map(|_| Sitter::Program(example_in_python())).collect()
+    fn all<G: PlayableGame>(count: usize) -> Vec<Seated<G>> {
+        (0..count).map(|_| Seated::Program(example_in_python())).collect()
     }
     let _alone = alone();
     assert!(play::<HideAndSeek>(&[("steps", "100")], 5, all(2)).faults.is_empty());
@@ -130,7 +130,7 @@ while True:
 ",
     );
     let played =
-        play_match::<ConnectFive>(&[], 11, 6, vec![Sitter::Program(counts), Sitter::House("random")]);
+        play_match::<ConnectFive>(&[], 11, 6, vec![Seated::Program(counts), Seated::House("random")]);
     assert_eq!(played.len(), 6);
     assert!(played.iter().all(|game| game.faults.is_empty()), "{:?}", played[0].faults);
 }
@@ -146,7 +146,7 @@ sys.exit(json.dumps(sorted(hello['settings'])) + hello['role'] + json.dumps(hell
 ",
     );
     let settings = [("special", "2,6"), ("p", "0.5"), ("q", "0.25")];
-    let played = play::<ConnectFive>(&settings, 1, vec![Sitter::Program(looks), Sitter::House("random")]);
+    let played = play::<ConnectFive>(&settings, 1, vec![Seated::Program(looks), Seated::House("random")]);
     let (_, _, stderr) = common::first_fault(&played);
     assert_eq!(stderr.trim(), r#"["first", "played", "seconds"]player["bot-0", "bot-1"]"#);
 }
@@ -163,16 +163,16 @@ while True:
     answer(m, 'LEFT' if calls == 1 and m['type'] == 'turn' else 'RIGHT')
 ",
     );
-    let sitters = || {
-        let mut sitters: Vec<Sitter<SolitudeScramble>> = (0..3).map(|_| Sitter::House("centre")).collect();
-        sitters.insert(0, Sitter::Program(keeps.clone()));
-        sitters
+    let players = || {
+        let mut players: Vec<Seated<SolitudeScramble>> = (0..3).map(|_| Seated::House("centre")).collect();
+        players.insert(0, Seated::Program(keeps.clone()));
+        players
     };
-    let strict = play::<SolitudeScramble>(&[("turns", "3")], 1, sitters());
+    let strict = play::<SolitudeScramble>(&[("turns", "3")], 1, players());
     assert_eq!(answers(&strict), r#"["L C C C", "L C C C", "L C C C"]"#);
-    let mut loose = sitters();
+    let mut loose = players();
     let conditions = PlayerOptions { stateless: false, ..PlayerOptions::of::<SolitudeScramble>() };
-    loose[0] = Sitter::ProgramWith(keeps.clone(), conditions);
+    loose[0] = Seated::ProgramWith(keeps.clone(), conditions);
     let loose = play::<SolitudeScramble>(&[("turns", "3")], 1, loose);
     assert_eq!(answers(&loose), r#"["L C C C", "R C C C", "R C C C"]"#);
 }
@@ -181,8 +181,8 @@ while True:
 fn word_racer_text_protocol_works_from_both_seats() {
     let _alone = alone();
     let program = Program::new([python(), "word_racer.py".to_owned()], examples().join("python"));
-    let player = || Sitter::Player(Box::new(TextPlayer::<WordRacer>::new(program.clone(), write_request)));
-    let played = play_match::<WordRacer>(&[], 9, 2, vec![player(), Sitter::House("random")]);
+    let player = || Seated::Player(Box::new(TextPlayer::<WordRacer>::new(program.clone(), write_request)));
+    let played = play_match::<WordRacer>(&[], 9, 2, vec![player(), Seated::House("random")]);
     assert!(played.iter().all(|game| game.faults.is_empty() && game.turns == 96), "{:?}", played[0].faults);
     assert!(play::<WordRacer>(&[], 9, vec![player(), player()]).faults.is_empty());
 }
@@ -200,8 +200,8 @@ fn word_racer_text_protocol_reports_the_same_faults() {
     ] {
         let program = common::bare_script(body);
         let player = Box::new(TextPlayer::<WordRacer>::new(program, write_request));
-        let sitters = vec![Sitter::Player(player), Sitter::House("random")];
-        let played = play::<WordRacer>(&[("seconds", "1")], 2, sitters);
+        let players = vec![Seated::Player(player), Seated::House("random")];
+        let played = play::<WordRacer>(&[("seconds", "1")], 2, players);
         let (found, says, _) = common::first_fault(&played);
         assert_eq!(found, fault, "{body}: {says}");
         assert!(says.contains(words), "{body}: {says}");

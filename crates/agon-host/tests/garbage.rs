@@ -10,13 +10,13 @@ use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
 use agon_host::{PlayerOptions, Program};
-use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, play_match, script};
+use common::{Seated, alone, bare_script, faults, first_fault, ms, play, play_match, script};
 
 /// Plays four rounds with this bot at seat 0. Returns its faults by round, and the first one's message and stderr.
 fn four_rounds(program: Program) -> (Vec<(u32, Fault)>, String, String) {
     let conditions = PlayerOptions { start: ms(1500), ..PlayerOptions::of::<ColourBattle>() };
-    let sitters = vec![Sitter::ProgramWith(program, conditions), Sitter::House("random")];
-    let played = play::<ColourBattle>(&[("rounds", "4"), ("move_ms", "250")], 3, sitters);
+    let players = vec![Seated::ProgramWith(program, conditions), Seated::House("random")];
+    let played = play::<ColourBattle>(&[("rounds", "4"), ("move_ms", "250")], 3, players);
     assert!(faults(&played, 1).is_empty());
     let all = faults(&played, 0).iter().map(|fault| (fault.turn, fault.report.fault)).collect();
     let (_, says, stderr) = first_fault(&played);
@@ -129,8 +129,8 @@ fn bot_that_ends_has_crashed_and_is_not_restarted() {
 #[test]
 fn faults_after_a_crash_have_a_short_message() {
     let _alone = alone();
-    let sitters = vec![Sitter::Program(instead_of_the_second("os._exit(7)")), Sitter::House("random")];
-    let played = play::<ColourBattle>(&[("rounds", "3")], 3, sitters);
+    let players = vec![Seated::Program(instead_of_the_second("os._exit(7)")), Seated::House("random")];
+    let played = play::<ColourBattle>(&[("rounds", "3")], 3, players);
     let last = &faults(&played, 0).last().unwrap().report;
     assert_eq!(last.message, "not running any more after a crash earlier in the game");
     assert_eq!(last.stderr, "");
@@ -163,12 +163,12 @@ fn illegal_answer_is_judged_by_the_rules() {
     let always = play::<HideAndSeek>(
         &[("steps", "4")],
         1,
-        vec![Sitter::Program(walks_off), Sitter::House("still-hider")],
+        vec![Seated::Program(walks_off), Seated::House("still-hider")],
     );
     let (fault, says, _) = first_fault(&always);
     assert_eq!(fault, Illegal, "{says}");
     let full = script("while True: m = hear(); answer(m, 9) if m['type'] == 'turn' else ready(m)");
-    let played = play_match::<ConnectFive>(&[], 1, 3, vec![Sitter::Program(full), Sitter::House("random")]);
+    let played = play_match::<ConnectFive>(&[], 1, 3, vec![Seated::Program(full), Seated::House("random")]);
     assert_eq!(played.len(), 3, "an illegal column loses the game, not the match");
     assert!(first_fault(&played[0]).1.contains("column 9 does not exist"));
 }
@@ -189,8 +189,8 @@ while True:
         ready(m)
 ",
     );
-    let sitters = vec![Sitter::Program(sleeps_once), Sitter::House("random")];
-    let played = play_match::<ConnectFive>(&[("seconds", "0.2")], 1, 3, sitters);
+    let players = vec![Seated::Program(sleeps_once), Seated::House("random")];
+    let played = play_match::<ConnectFive>(&[("seconds", "0.2")], 1, 3, players);
     assert_eq!(played.len(), 3);
     assert_eq!(first_fault(&played[0]).0, Timeout);
     assert!(played[1].faults.is_empty() && played[2].faults.is_empty(), "{:?}", played[1].faults);

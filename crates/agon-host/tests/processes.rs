@@ -7,7 +7,7 @@ mod common;
 use agon_core::{Assets, Game, Player, Seat};
 use agon_games::colour_battle::ColourBattle;
 use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program};
-use common::{Sitter, alone, children, example_in_python, faults, is_there, ms, play, script};
+use common::{Seated, alone, children, example_in_python, faults, is_there, ms, play, script};
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
@@ -34,7 +34,7 @@ while True:
 ",
     );
     let played =
-        play::<ColourBattle>(&[("rounds", "3")], 1, vec![Sitter::Program(talks), Sitter::House("random")]);
+        play::<ColourBattle>(&[("rounds", "3")], 1, vec![Seated::Program(talks), Seated::House("random")]);
     for fault in faults(&played, 0) {
         assert_eq!(fault.report.fault, agon_core::Fault::Garbled, "{}", fault.report.message);
         assert_eq!(fault.report.stderr.len(), 8 * 1024);
@@ -54,9 +54,9 @@ while True:
     answer(m, 'UP') if m['type'] == 'turn' else ready(m)
 ",
     );
-    let mut sitters: Vec<Sitter<ColourBattle>> = (0..63).map(|_| Sitter::House("random")).collect();
-    sitters.push(Sitter::Program(slow_reader));
-    let played = play::<ColourBattle>(&[("rounds", "20"), ("move_ms", "200")], 1, sitters);
+    let mut players: Vec<Seated<ColourBattle>> = (0..63).map(|_| Seated::House("random")).collect();
+    players.push(Seated::Program(slow_reader));
+    let played = play::<ColourBattle>(&[("rounds", "20"), ("move_ms", "200")], 1, players);
     assert!(played.faults.is_empty(), "{:?}", played.faults);
 }
 
@@ -98,8 +98,8 @@ fn hundred_games_leave_no_process_or_descriptor() {
     let game = |seed: u64| {
         let program =
             if seed.is_multiple_of(4) { script("hear(); os._exit(1)") } else { example_in_python() };
-        let sitters = vec![Sitter::Program(program), Sitter::House("random")];
-        play::<ColourBattle>(&[("rounds", "2")], seed, sitters);
+        let players = vec![Seated::Program(program), Seated::House("random")];
+        play::<ColourBattle>(&[("rounds", "2")], seed, players);
     };
     // A thread keeps what it opens once; so does a thread of another test that is ending.
     game(0);
@@ -133,7 +133,7 @@ if os.environ.get('STAYS'): time.sleep(300)
         if stays {
             program.environment.push(("STAYS".to_owned(), "1".to_owned()));
         }
-        play::<ColourBattle>(&[("rounds", "2")], 1, vec![Sitter::Program(program), Sitter::House("random")]);
+        play::<ColourBattle>(&[("rounds", "2")], 1, vec![Seated::Program(program), Seated::House("random")]);
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         // The time since the bot received `bye`, by the same clock.
         let bye: f64 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
@@ -156,9 +156,9 @@ for i in range(1, 10**9):
     write('{\"id\":%d,\"answer\":\"UP\"}\\n' % i); sys.stdout.flush()
 ",
     );
-    let sitters = vec![Sitter::Program(answers), Sitter::House("sweeper")];
+    let players = vec![Seated::Program(answers), Seated::House("sweeper")];
     let begin = std::time::Instant::now();
-    let played = play::<ColourBattle>(&[("rounds", "5000")], 1, sitters);
+    let played = play::<ColourBattle>(&[("rounds", "5000")], 1, players);
     assert!(played.faults.is_empty(), "{:?}", played.faults);
     let tally = &played.seats[0];
     eprintln!(

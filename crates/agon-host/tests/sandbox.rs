@@ -1,19 +1,19 @@
 //! Hostile programs in the sandbox: every attack must fail. Every attack runs in every situation, as root and as an ordinary
 //! user, with namespaces and without. Each attack limits itself, so that a hole fails a test and does not harm the machine.
 
-mod jail;
+mod harness;
 
 use std::fs;
 
 use agon_host::sandbox::{BotExit, LayerKind};
 
-use jail::{SCRATCH, Situation, everywhere};
+use harness::{SCRATCH, Situation, everywhere};
 
 #[test]
 fn foreign_files_cannot_be_read() {
-    everywhere(|arena| {
-        let parent = arena.victim();
-        arena.repels(
+    everywhere(|harness| {
+        let parent = harness.victim();
+        harness.repels(
             11,
             &format!(
                 r#"
@@ -38,9 +38,9 @@ assert open("own.txt").read() == "own"
 /// The same attacks without a sandbox must succeed, or the tests here would prove nothing.
 #[test]
 fn attacks_succeed_without_a_sandbox() {
-    everywhere(|arena| {
-        let victim = arena.victim();
-        let mut policy = arena.policy(&format!(
+    everywhere(|harness| {
+        let victim = harness.victim();
+        let mut policy = harness.policy(&format!(
             r#"
 import mmap, signal, socket
 attack("passwd", lambda: open("/etc/passwd").read())
@@ -61,9 +61,9 @@ attack("session", lambda: os.fork() or os.setsid())
         ));
         policy.required.clear();
         policy.without = LayerKind::ALL.to_vec();
-        let outcome = arena.run_policy(&policy);
-        assert!(!outcome.stdout.contains("refused"), "{:?} {outcome:#?}", arena.situation);
-        assert!(outcome.stdout.matches("HOLE").count() >= 14, "{:?} {outcome:#?}", arena.situation);
+        let outcome = harness.run_policy(&policy);
+        assert!(!outcome.stdout.contains("refused"), "{:?} {outcome:#?}", harness.situation);
+        assert!(outcome.stdout.matches("HOLE").count() >= 14, "{:?} {outcome:#?}", harness.situation);
     });
 }
 
@@ -79,8 +79,8 @@ attack("other bot", lambda: open(OTHER + "/secret.txt").read())
 attack("own file", lambda: open(BOT + "/own.txt", "r+"))
 attack("tmp", lambda: open("/tmp/agon-test-hole", "w"))
 "#;
-    everywhere(|arena| {
-        let victim = arena.victim();
+    everywhere(|harness| {
+        let victim = harness.victim();
         let signals = format!(
             r#"
 attack("signal", lambda: os.kill({victim}, 0))
@@ -92,16 +92,16 @@ attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim})
         );
         let bind = "attack('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))\n";
         let only = |kinds: &[LayerKind], code: &str, count: usize| {
-            let mut policy = arena.policy(code);
+            let mut policy = harness.policy(code);
             policy.required = kinds.to_vec();
             policy.without = LayerKind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
-            let outcome = arena.run_policy(&policy);
+            let outcome = harness.run_policy(&policy);
             let refused = outcome.stdout.matches("refused").count();
             assert_eq!(
                 (refused, outcome.stdout.contains("HOLE")),
                 (count, false),
                 "{:?} {kinds:?} {outcome:#?}",
-                arena.situation
+                harness.situation
             );
         };
         only(&[LayerKind::Namespaces], &format!("{files}{signals}{connect}"), 7);
@@ -112,8 +112,8 @@ attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim})
 
 #[test]
 fn bot_can_write_only_to_scratch() {
-    everywhere(|arena| {
-        arena.repels(
+    everywhere(|harness| {
+        harness.repels(
             13,
             r#"
 attack("own folder", lambda: open(BOT + "/new", "w"))
@@ -136,17 +136,17 @@ os.mkdir(SCRATCH + "/folder")
 assert open(SCRATCH + "/kept").read() == "mine"
 "#,
         );
-        assert_eq!(fs::read_to_string(arena.path("bot/own.txt")).expect("read"), "own");
-        let left = fs::read_dir(arena.path("scratch")).expect("list").count();
-        assert_eq!(left, 0, "scratch is empty again, {:?}", arena.situation);
+        assert_eq!(fs::read_to_string(harness.path("bot/own.txt")).expect("read"), "own");
+        let left = fs::read_dir(harness.path("scratch")).expect("list").count();
+        assert_eq!(left, 0, "scratch is empty again, {:?}", harness.situation);
     });
 }
 
 #[test]
 fn scratch_size_is_limited() {
-    everywhere(|arena| {
+    everywhere(|harness| {
         // At most 64 MiB, a quarter of a second apart at the end, so that the launcher has time to measure.
-        let outcome = arena.run(
+        let outcome = harness.run(
             r#"
 written = 0
 try:
@@ -163,8 +163,8 @@ else:
     print("HOLE", flush=True)
 "#,
         );
-        assert!(!outcome.stdout.contains("HOLE"), "{:?} {outcome:?}", arena.situation);
-        if matches!(arena.situation, Situation::Root | Situation::User) {
+        assert!(!outcome.stdout.contains("HOLE"), "{:?} {outcome:?}", harness.situation);
+        if matches!(harness.situation, Situation::Root | Situation::User) {
             let most = SCRATCH >> 20;
             assert!(
                 outcome.stdout.starts_with(&format!("refused after {} True", most - 1))
@@ -172,7 +172,12 @@ else:
                 "{outcome:?}"
             );
         } else {
-            assert_eq!(outcome.ended, BotExit::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
+            assert_eq!(
+                outcome.ended,
+                BotExit::FolderFull(harness.path("scratch")),
+                "{:?}",
+                harness.situation
+            );
         }
     });
 }
@@ -180,10 +185,10 @@ else:
 /// Folders that cannot be listed count towards the limit and are removed at the end.
 #[test]
 fn unlistable_folders_are_counted_and_removed() {
-    everywhere(|arena| {
-        let exact = matches!(arena.situation, Situation::Root | Situation::User);
+    everywhere(|harness| {
+        let exact = matches!(harness.situation, Situation::Root | Situation::User);
         // Where the launcher has to measure, it gets time to do so.
-        let outcome = arena.run(&format!(
+        let outcome = harness.run(&format!(
             "STAYS = {}\n{}",
             if exact { "0.1" } else { "20" },
             r#"
@@ -198,37 +203,42 @@ print("made", flush=True)
 time.sleep(STAYS)
 "#
         ));
-        assert_eq!(outcome.stdout, "made\n", "{:?} {outcome:?}", arena.situation);
-        let expected = if exact { BotExit::Exited(0) } else { BotExit::FolderFull(arena.path("scratch")) };
-        assert_eq!(outcome.ended, expected, "{:?}", arena.situation);
-        assert_eq!(fs::read_dir(arena.path("scratch")).expect("list").count(), 0, "{:?}", arena.situation);
+        assert_eq!(outcome.stdout, "made\n", "{:?} {outcome:?}", harness.situation);
+        let expected = if exact { BotExit::Exited(0) } else { BotExit::FolderFull(harness.path("scratch")) };
+        assert_eq!(outcome.ended, expected, "{:?}", harness.situation);
+        assert_eq!(
+            fs::read_dir(harness.path("scratch")).expect("list").count(),
+            0,
+            "{:?}",
+            harness.situation
+        );
     });
 }
 
 #[test]
 fn kept_folder_is_kept_and_limited() {
-    everywhere(|arena| {
-        let mut policy = arena.policy("open(SCRATCH + '/learnt', 'w').write('much')");
+    everywhere(|harness| {
+        let mut policy = harness.policy("open(SCRATCH + '/learnt', 'w').write('much')");
         policy.writable[0].kept = true;
-        assert_eq!(arena.run_policy(&policy).ended, BotExit::Exited(0), "{:?}", arena.situation);
-        assert_eq!(fs::read_to_string(arena.path("scratch/learnt")).expect("read"), "much");
-        let mut policy = arena.policy(
+        assert_eq!(harness.run_policy(&policy).ended, BotExit::Exited(0), "{:?}", harness.situation);
+        assert_eq!(fs::read_to_string(harness.path("scratch/learnt")).expect("read"), "much");
+        let mut policy = harness.policy(
             "assert open(SCRATCH + '/learnt').read() == 'much'\nfor n in range(9): open(SCRATCH + '/%d' % n, 'w').write('x' * (1 << 20))\ntime.sleep(5)",
         );
         policy.writable[0].kept = true;
         assert_eq!(
-            arena.run_policy(&policy).ended,
-            BotExit::FolderFull(arena.path("scratch")),
+            harness.run_policy(&policy).ended,
+            BotExit::FolderFull(harness.path("scratch")),
             "{:?}",
-            arena.situation
+            harness.situation
         );
     });
 }
 
 #[test]
 fn network_is_unreachable() {
-    everywhere(|arena| {
-        arena.repels(
+    everywhere(|harness| {
+        harness.repels(
             9,
             r#"
 import socket
@@ -258,10 +268,10 @@ assert b.recv(1) == b"x"
 
 #[test]
 fn processes_outside_get_no_signal() {
-    everywhere(|arena| {
-        let parent = arena.victim();
+    everywhere(|harness| {
+        let parent = harness.victim();
         // Signal 0 only asks whether sending would work; the test never sends a harmful signal.
-        arena.repels(
+        harness.repels(
             10,
             &format!(
                 r#"
@@ -289,8 +299,8 @@ assert len(seen) == 2
 
 #[test]
 fn privileged_calls_are_refused() {
-    everywhere(|arena| {
-        arena.repels(
+    everywhere(|harness| {
+        harness.repels(
             25,
             r#"
 attack("a timer that wakes", lambda: call(222, 0, 0, ctypes.create_string_buffer(8)))
@@ -325,8 +335,8 @@ attack("dying alone", lambda: call(157, 1, 0))
 
 #[test]
 fn bot_is_not_root_inside() {
-    everywhere(|arena| {
-        let outcome = arena.run(
+    everywhere(|harness| {
+        let outcome = harness.run(
             r#"
 print(0 in os.getresuid() + os.getresgid(), [g for g in os.getgroups() if g != 65534])
 class Header(ctypes.Structure): _fields_ = [("v", ctypes.c_uint32), ("pid", ctypes.c_int)]
@@ -335,14 +345,14 @@ call(125, ctypes.byref(Header(0x20080522, 0)), data)
 print(list(data), call(157, 39, 0, 0, 0, 0))
 "#,
         );
-        assert_eq!(outcome.stdout, "False []\n[0, 0, 0, 0, 0, 0] 1\n", "{:?} {outcome:?}", arena.situation);
+        assert_eq!(outcome.stdout, "False []\n[0, 0, 0, 0, 0, 0] 1\n", "{:?} {outcome:?}", harness.situation);
     });
 }
 
 #[test]
 fn fork_bomb_is_limited() {
-    everywhere(|arena| {
-        let mut policy = arena.policy(
+    everywhere(|harness| {
+        let mut policy = harness.policy(
             r#"
 made = 0
 try:
@@ -357,31 +367,31 @@ print(made, flush=True)
 "#,
         );
         policy.limits.processes = 12;
-        let outcome = arena.run_policy(&policy);
+        let outcome = harness.run_policy(&policy);
         let made: u32 = outcome.stdout.lines().last().and_then(|line| line.parse().ok()).expect("a number");
-        assert!(outcome.stdout.starts_with("refused"), "{:?} {outcome:?}", arena.situation);
+        assert!(outcome.stdout.starts_with("refused"), "{:?} {outcome:?}", harness.situation);
         // Where the limit counts a user's processes, other tests' programs may come and go.
-        let exact = !matches!(arena.situation, Situation::UserBare | Situation::UserOld);
-        assert!(if exact { made == 11 } else { made < 100 }, "{:?} made {made}", arena.situation);
+        let exact = !matches!(harness.situation, Situation::UserBare | Situation::UserOld);
+        assert!(if exact { made == 11 } else { made < 100 }, "{:?} made {made}", harness.situation);
     });
 }
 
 #[test]
 fn limit_of_one_process_forbids_forks_and_threads() {
-    everywhere(|arena| {
-        let mut policy = arena.policy(
+    everywhere(|harness| {
+        let mut policy = harness.policy(
             "import _thread\nattack('fork', os.fork)\nattack('thread', lambda: _thread.start_new_thread(time.sleep, (1,)))\nattack('spawn', lambda: os.posix_spawn('/bin/true', ['true'], {}))",
         );
         policy.limits.processes = 1;
-        let outcome = arena.run_policy(&policy);
-        assert_eq!(outcome.stdout.matches("refused").count(), 3, "{:?} {outcome:?}", arena.situation);
+        let outcome = harness.run_policy(&policy);
+        assert_eq!(outcome.stdout.matches("refused").count(), 3, "{:?} {outcome:?}", harness.situation);
     });
 }
 
 #[test]
 fn memory_bomb_is_limited() {
-    everywhere(|arena| {
-        arena.repels(
+    everywhere(|harness| {
+        harness.repels(
             5,
             r#"
 import mmap
@@ -403,13 +413,13 @@ keep.append(bytearray(100 << 20))
 
 #[test]
 fn processes_of_others_are_invisible() {
-    everywhere(|arena| {
-        let outcome = arena.run("print([e for e in os.listdir('/proc') if e.isdigit()] if os.path.exists('/proc/self') else [])\n");
-        let hidden = matches!(arena.situation, Situation::Root | Situation::User);
+    everywhere(|harness| {
+        let outcome = harness.run("print([e for e in os.listdir('/proc') if e.isdigit()] if os.path.exists('/proc/self') else [])\n");
+        let hidden = matches!(harness.situation, Situation::Root | Situation::User);
         if hidden {
-            assert_eq!(outcome.stdout, "['2']\n", "{:?} {outcome:?}", arena.situation);
+            assert_eq!(outcome.stdout, "['2']\n", "{:?} {outcome:?}", harness.situation);
         } else {
-            assert!(outcome.stderr.contains("Permission denied"), "{:?} {outcome:?}", arena.situation);
+            assert!(outcome.stderr.contains("Permission denied"), "{:?} {outcome:?}", harness.situation);
         }
     });
 }

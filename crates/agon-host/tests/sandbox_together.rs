@@ -3,28 +3,28 @@
 
 #![allow(clippy::expect_used, reason = "tests")]
 
-mod jail;
+mod harness;
 
 use std::fs;
 
 use agon_host::sandbox::{BotExit, SandboxError};
 
-use jail::{Arena, everywhere, is_root};
+use harness::{Harness, everywhere, is_root};
 
 /// Another bot's files beside the bot's own: as a file, as a folder, through other names.
-fn with_neighbours(arena: &Arena) {
+fn with_neighbours(harness: &Harness) {
     let files =
         ["bot/helper.py", "bot/lib/more.py", "bot/other.py", "bot/deep/other/code.py", "bot/deep/near.py"];
     for file in files {
-        let path = arena.path(file);
+        let path = harness.path(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("make folders");
         fs::write(&path, "secret = 42\n").expect("write");
     }
-    std::os::unix::fs::symlink("other.py", arena.path("bot/link.py")).expect("link");
-    fs::hard_link(arena.path("bot/other.py"), arena.path("bot/twin.py")).expect("link");
-    if is_root() && !arena.situation.is_root() {
+    std::os::unix::fs::symlink("other.py", harness.path("bot/link.py")).expect("link");
+    fs::hard_link(harness.path("bot/other.py"), harness.path("bot/twin.py")).expect("link");
+    if is_root() && !harness.situation.is_root() {
         for file in files {
-            std::os::unix::fs::chown(arena.path(file), Some(65534), Some(65534)).expect("chown");
+            std::os::unix::fs::chown(harness.path(file), Some(65534), Some(65534)).expect("chown");
         }
     }
 }
@@ -43,30 +43,30 @@ attack("a folder's module", lambda: __import__("deep.other.code"))
 
 #[test]
 fn hidden_paths_are_closed_and_their_neighbours_open() {
-    everywhere(|arena| {
-        with_neighbours(arena);
+    everywhere(|harness| {
+        with_neighbours(harness);
         let own = "import helper\nassert open('own.txt').read() == 'own' and open('lib/more.py').read() and open('deep/near.py').read()\n\
                    assert {'own.txt', 'helper.py'} <= set(os.listdir('.'))\nprint('played')\n";
-        let mut policy = arena.policy(&format!("{NEIGHBOURS}{own}"));
-        let open = arena.run_policy(&policy);
+        let mut policy = harness.policy(&format!("{NEIGHBOURS}{own}"));
+        let open = harness.run_policy(&policy);
         // Without hiding they are open, or this test would prove nothing. (One cannot be executed in any case.)
-        assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", arena.situation);
-        policy.hidden = vec![arena.path("bot/other.py"), arena.path("bot/deep/other")];
+        assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", harness.situation);
+        policy.hidden = vec![harness.path("bot/other.py"), harness.path("bot/deep/other")];
         policy.executable.push(policy.folder.clone());
-        let outcome = arena.run_policy(&policy);
-        assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", arena.situation);
-        assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", arena.situation);
-        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}", arena.situation);
+        let outcome = harness.run_policy(&policy);
+        assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", harness.situation);
+        assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", harness.situation);
+        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}", harness.situation);
     });
 }
 
 #[test]
 fn hiding_required_paths_is_rejected() {
-    everywhere(|arena| {
+    everywhere(|harness| {
         for path in ["bot", "scratch/notes"] {
-            let mut policy = arena.policy("");
-            policy.hidden.push(arena.path(path));
-            let error = arena.spawn(&policy).err();
+            let mut policy = harness.policy("");
+            policy.hidden.push(harness.path(path));
+            let error = harness.spawn(&policy).err();
             assert!(matches!(error, Some(SandboxError::Policy(_))), "{path}: {error:?}");
         }
     });
@@ -74,8 +74,8 @@ fn hiding_required_paths_is_rejected() {
 
 #[test]
 fn bot_cannot_leave_marks_on_shared_open_files() {
-    everywhere(|arena| {
-        arena.repels(
+    everywhere(|harness| {
+        harness.repels(
             19,
             r#"
 import fcntl, socket
@@ -133,10 +133,10 @@ print("HOLE", flush=True)
 "#
         )
     };
-    everywhere(|arena| {
+    everywhere(|harness| {
         for how in ["children", "orphans", "thread"] {
-            let outcome = arena.run(&take(how));
-            assert_eq!(outcome.ended, BotExit::TooMuchMemory, "{:?} {how} {outcome:?}", arena.situation);
+            let outcome = harness.run(&take(how));
+            assert_eq!(outcome.ended, BotExit::TooMuchMemory, "{:?} {how} {outcome:?}", harness.situation);
         }
     });
     assert_eq!(
@@ -147,9 +147,9 @@ print("HOLE", flush=True)
 
 #[test]
 fn memory_shared_with_forks_is_counted_once() {
-    everywhere(|arena| {
+    everywhere(|harness| {
         // Each of them maps all 200 MiB, and together they use 200 MiB.
-        let outcome = arena.run(
+        let outcome = harness.run(
             r#"
 taken = bytearray(b"x") * (200 << 20)
 if os.fork() == 0:
@@ -163,7 +163,7 @@ print(len(taken) >> 20)
             (outcome.ended, outcome.stdout.as_str()),
             (BotExit::Exited(0), "200\n"),
             "{:?}",
-            arena.situation
+            harness.situation
         );
     });
 }

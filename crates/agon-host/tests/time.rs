@@ -12,7 +12,7 @@ use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{PlayerOptions, TextPlayer};
-use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, script};
+use common::{Seated, alone, bare_script, faults, first_fault, ms, play, script};
 
 /// A Connect Five bot that executes `what` before each answer.
 fn before_each_answer(what: &str) -> agon_host::Program {
@@ -38,31 +38,31 @@ fn bot_past_its_limit_is_killed_soon_after_it() {
     let _alone = alone();
     for what in ["time.sleep(60)", "busy(60)", "sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)"] {
         let begin = Instant::now();
-        let sitters = vec![Sitter::Program(before_each_answer(what)), Sitter::House("random")];
-        let played = play::<ConnectFive>(&[("seconds", "0.3")], 1, sitters);
+        let players = vec![Seated::Program(before_each_answer(what)), Seated::House("random")];
+        let played = play::<ConnectFive>(&[("seconds", "0.3")], 1, players);
         assert_eq!(first_fault(&played).0, Fault::Timeout, "{what}");
         let charged = played.seats[0].longest;
-        // It is stopped when this machine gets round to it, long before it would answer.
-        assert!(charged > ms(300) && charged < ms(3_000), "{what}: {charged:?}");
-        assert!(begin.elapsed() < ms(50_000), "{what}: {:?}", begin.elapsed());
+        // Run-queue time is never charged, so this bound holds on a busy machine too.
+        assert!(charged > ms(300) && charged < ms(500), "{what}: {charged:?}");
+        assert!(begin.elapsed() < ms(5_000), "{what}: {:?}", begin.elapsed());
     }
 }
 
 #[test]
 fn slightly_late_answer_is_a_timeout_and_the_bot_lives() {
     let _alone = alone();
-    let sitters = vec![Sitter::Program(before_each_answer("busy(0.13)")), Sitter::House("random")];
-    let played = play::<ConnectFive>(&[("seconds", "0.1")], 1, sitters);
+    let players = vec![Seated::Program(before_each_answer("busy(0.13)")), Seated::House("random")];
+    let played = play::<ConnectFive>(&[("seconds", "0.1")], 1, players);
     assert_eq!(first_fault(&played).0, Fault::Timeout);
 }
 
 #[test]
 fn wall_time_and_cpu_time_are_measured_separately() {
     let _alone = alone();
-    let sitters = vec![Sitter::Program(before_each_answer("time.sleep(0.02)")), Sitter::House("random")];
-    let sleeper = play::<ConnectFive>(&[], 1, sitters).seats[0];
-    let sitters = vec![Sitter::Program(before_each_answer("busy(0.02)")), Sitter::House("random")];
-    let spinner = play::<ConnectFive>(&[], 1, sitters).seats[0];
+    let players = vec![Seated::Program(before_each_answer("time.sleep(0.02)")), Seated::House("random")];
+    let sleeper = play::<ConnectFive>(&[], 1, players).seats[0];
+    let players = vec![Seated::Program(before_each_answer("busy(0.02)")), Seated::House("random")];
+    let spinner = play::<ConnectFive>(&[], 1, players).seats[0];
     assert!(sleeper.time.wall >= sleeper.answers * ms(20), "{sleeper:?}");
     assert!(sleeper.time.cpu < sleeper.answers * ms(10), "{sleeper:?}");
     assert!(spinner.time.cpu >= spinner.answers * ms(19), "{spinner:?}");
@@ -80,11 +80,11 @@ fn honest_bot_on_a_loaded_machine_is_not_late() {
         })
         .collect();
     let slow_start = PlayerOptions { start: ms(60_000), ..PlayerOptions::of::<ConnectFive>() };
-    let bot = |what: &str| Sitter::ProgramWith(before_each_answer(what), slow_start);
+    let bot = |what: &str| Seated::ProgramWith(before_each_answer(what), slow_start);
     let honest =
-        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.02)"), Sitter::House("random")]);
+        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.02)"), Seated::House("random")]);
     let greedy =
-        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.052)"), Sitter::House("random")]);
+        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.052)"), Seated::House("random")]);
     for mut process in load {
         process.kill().unwrap();
         process.wait().unwrap();
@@ -104,7 +104,7 @@ fn honest_bot_on_a_loaded_machine_is_not_late() {
 fn bot_is_not_charged_for_waiting_behind_another() {
     let _alone = alone();
     let bot = |sleep: f64| {
-        Sitter::Program(script(&format!(
+        Seated::Program(script(&format!(
             "
 while True:
     m = hear()
@@ -147,7 +147,7 @@ while True:
         )
     };
     let slow = || {
-        Sitter::Program(script(
+        Seated::Program(script(
             "
 while True:
     m = hear()
@@ -161,7 +161,7 @@ while True:
         let played = play::<ColourBattle>(
             &[("rounds", "3"), ("move_ms", "500")],
             1,
-            vec![slow(), Sitter::ProgramWith(counts(), conditions)],
+            vec![slow(), Seated::ProgramWith(counts(), conditions)],
         );
         let log = &faults(&played, 1).last().unwrap().report.stderr;
         log.lines().last().unwrap().parse::<u32>().unwrap()
@@ -177,7 +177,7 @@ fn start_is_charged_where_the_game_says_so() {
     let sleepy = "import time; time.sleep(0.6); input(); input(); print('Q 0', flush=True); time.sleep(9)";
     let player = Box::new(TextPlayer::<WordRacer>::new(bare_script(sleepy), write_request));
     let played =
-        play::<WordRacer>(&[("seconds", "0.8")], 2, vec![Sitter::Player(player), Sitter::House("random")]);
+        play::<WordRacer>(&[("seconds", "0.8")], 2, vec![Seated::Player(player), Seated::House("random")]);
     assert_eq!(first_fault(&played).0, Fault::Timeout);
     assert!(played.seats[0].time.wall >= ms(600), "{:?}", played.seats[0]);
 
@@ -187,8 +187,8 @@ fn start_is_charged_where_the_game_says_so() {
     let program = bare_script(&format!("{late}{source}"));
     let free = PlayerOptions { start_is_charged: false, ..PlayerOptions::of::<WordRacer>() };
     for (conditions, counts) in [(PlayerOptions::of::<WordRacer>(), true), (free, false)] {
-        let sitters = vec![Sitter::ProgramWith(program.clone(), conditions), Sitter::House("random")];
-        let played = play::<WordRacer>(&[], 2, sitters);
+        let players = vec![Seated::ProgramWith(program.clone(), conditions), Seated::House("random")];
+        let played = play::<WordRacer>(&[], 2, players);
         assert!(played.faults.is_empty(), "{:?}", played.faults);
         assert_eq!(played.seats[0].longest >= ms(500), counts, "{:?}", played.seats[0]);
     }
@@ -199,7 +199,7 @@ fn start_is_charged_where_the_game_says_so() {
 fn shared_clock_runs_out() {
     let _alone = alone();
     let sleeps = script("m = hear(); time.sleep(30)");
-    let sitters = vec![Sitter::Program(sleeps), Sitter::House("still-hider")];
-    let played = play::<HideAndSeek>(&[("seconds", "1")], 1, sitters);
+    let players = vec![Seated::Program(sleeps), Seated::House("still-hider")];
+    let played = play::<HideAndSeek>(&[("seconds", "1")], 1, players);
     assert!(played.outcome.ended.starts_with("time over"), "{:?}", played.outcome);
 }

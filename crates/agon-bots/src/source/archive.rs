@@ -10,18 +10,18 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::archive_paths::{self, ArchivePath, UsedPaths};
-use super::scratch_dir::show_to_all;
+use super::scratch_dir::make_world_readable;
 use super::{BotRejection, ScratchDir};
 
 /// Maximum size of an archive file.
-pub const PACKED: u64 = 8 << 20;
+pub const MAX_PACKED_BYTES: u64 = 8 << 20;
 /// Maximum size of an archive's content, unpacked.
-pub const UNPACKED: u64 = 32 << 20;
+pub const MAX_UNPACKED_BYTES: u64 = 32 << 20;
 /// Maximum number of entries, including folders and junk.
-pub const ENTRIES: usize = 1000;
+pub const MAX_ENTRIES: usize = 1000;
 
 /// The bits of a Unix mode that hold the file type.
-const KIND: u32 = 0o170_000;
+const FILE_TYPE_MASK: u32 = 0o170_000;
 const KIND_FILE: u32 = 0o100_000;
 const KIND_FOLDER: u32 = 0o040_000;
 const KIND_LINK: u32 = 0o120_000;
@@ -30,10 +30,10 @@ const KIND_LINK: u32 = 0o120_000;
 pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
     let shown = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(PACKED + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_PACKED_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| BotRejection::io("read it", path, &error))?;
-    if bytes.len() as u64 > PACKED {
-        let what = format!("the archive is larger than {} MiB", PACKED >> 20);
+    if bytes.len() as u64 > MAX_PACKED_BYTES {
+        let what = format!("the archive is larger than {} MiB", MAX_PACKED_BYTES >> 20);
         return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
     }
     let stem = path.file_stem().map_or_else(|| "bot".into(), |stem| stem.to_string_lossy().into_owned());
@@ -42,7 +42,7 @@ pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
     };
     let folder = ScratchDir::new(plain(&stem)).map_err(broke)?;
     unpack_into(&bytes, folder.path(), &shown)?;
-    show_to_all(folder.path()).map_err(broke)?;
+    make_world_readable(folder.path()).map_err(broke)?;
     Ok(folder)
 }
 
@@ -58,16 +58,16 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
         BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
     };
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
-    if archive.len() > ENTRIES {
-        let what = format!("the archive has more than {ENTRIES} entries");
+    if archive.len() > MAX_ENTRIES {
+        let what = format!("the archive has more than {MAX_ENTRIES} entries");
         return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
     }
     if archive.has_duplicate_names() {
         let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
-        let name = name_twice(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
+        let name = duplicate_name(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
         return Err(BotRejection::new("is listed twice", "pack each file once").in_file(name));
     }
-    let (mut taken, mut left) = (UsedPaths::default(), UNPACKED);
+    let (mut taken, mut left) = (UsedPaths::default(), MAX_UNPACKED_BYTES);
     for index in 0..archive.len() {
         let Some((text, name, declared)) = head(&mut archive, index)? else { continue };
         taken.take(&name)?;
@@ -103,9 +103,9 @@ pub struct UploadedFile {
 
 /// Moves files that were uploaded one by one into an empty folder, by the same rules as for an archive.
 pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejection> {
-    if files.len() > ENTRIES {
+    if files.len() > MAX_ENTRIES {
         return Err(BotRejection::new(
-            format!("more than {ENTRIES} files"),
+            format!("more than {MAX_ENTRIES} files"),
             "leave out what the bot does not need",
         ));
     }
@@ -134,7 +134,7 @@ pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejec
 }
 
 /// The first name that an archive's directory lists twice. The zip library keeps only the last entry of a name.
-fn name_twice(mut directory: &[u8]) -> Option<String> {
+fn duplicate_name(mut directory: &[u8]) -> Option<String> {
     const HEADER: usize = 46;
     let mut seen = HashSet::new();
     while directory.starts_with(b"PK\x01\x02") && directory.len() >= HEADER {
@@ -180,7 +180,7 @@ fn content(
     left: u64,
 ) -> Result<Vec<u8>, BotRejection> {
     let too_much = || {
-        let what = format!("with it, the archive unpacks to more than {} MiB", UNPACKED >> 20);
+        let what = format!("with it, the archive unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20);
         BotRejection::new(what, "leave out what the bot does not need")
     };
     let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it again");
@@ -208,8 +208,8 @@ fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(),
     if entry.encrypted() {
         return Err(("is encrypted".to_owned(), "pack it without a password"));
     }
-    let kind = entry.external_attributes() >> 16 & KIND;
-    let kind = if kind == 0 { entry.unix_mode().unwrap_or(0) & KIND } else { kind };
+    let kind = entry.external_attributes() >> 16 & FILE_TYPE_MASK;
+    let kind = if kind == 0 { entry.unix_mode().unwrap_or(0) & FILE_TYPE_MASK } else { kind };
     let expected = if is_folder { KIND_FOLDER } else { KIND_FILE };
     if kind == KIND_LINK || entry.is_symlink() {
         return Err(("is a link".to_owned(), "put the file itself into the archive"));

@@ -7,9 +7,9 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::BotRejection;
 
 /// Maximum depth of folders.
-pub(super) const DEEPEST: usize = 12;
+pub(super) const MAX_DEPTH: usize = 12;
 /// Maximum length of one file or folder name, in bytes.
-const LONGEST: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// A parsed entry name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,11 +47,11 @@ pub(super) fn read(name: &str) -> Result<ArchivePath, BotRejection> {
     if parts.iter().any(|part| part.is_empty() || part == ".") {
         return refused("a path with an empty part or `.`", again);
     }
-    if parts.len() > DEEPEST {
-        return refused(&format!("more than {DEEPEST} folders deep"), "use fewer nested folders");
+    if parts.len() > MAX_DEPTH {
+        return refused(&format!("more than {MAX_DEPTH} folders deep"), "use fewer nested folders");
     }
-    if parts.iter().any(|part| part.len() > LONGEST) {
-        return refused(&format!("a name of more than {LONGEST} bytes"), "give it a shorter name");
+    if parts.iter().any(|part| part.len() > MAX_NAME_BYTES) {
+        return refused(&format!("a name of more than {MAX_NAME_BYTES} bytes"), "give it a shorter name");
     }
     if parts.iter().any(|part| is_reserved(part)) {
         return refused("a name that some systems reserve", "give it another name");

@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 /// Folders with data, logs and build products, which are not part of the bot.
 const IGNORED_DIRS: [&str; 5] = ["data", "logs", "__pycache__", "node_modules", "__MACOSX"];
 /// Maximum number of files; further files are ignored.
-const FILES: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 /// Maximum number of hashed bytes; further files count by name and size only.
-const BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The hash of a folder, or of a file and the files beside it that it mentions. `more` are further strings that belong to the
 /// bot, such as a class or a command.
@@ -30,7 +30,7 @@ pub fn files(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
 /// The hash of these files, with names relative to a folder.
 pub fn hash_files(root: &Path, files: &BTreeSet<PathBuf>, more: &[&str]) -> io::Result<String> {
     let mut hash = Sha256::new();
-    let mut left = BYTES;
+    let mut left = MAX_BYTES;
     // Prefix each part with its length, so that no two lists of parts give the same bytes.
     let part = |hash: &mut Sha256, bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
@@ -68,7 +68,7 @@ pub fn all(folder: &Path) -> BTreeSet<PathBuf> {
         for entry in entries {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with('.') || IGNORED_DIRS.contains(&&*name) || files.len() >= FILES {
+            if name.starts_with('.') || IGNORED_DIRS.contains(&&*name) || files.len() >= MAX_FILES {
                 continue;
             }
             match entry.file_type() {
@@ -97,10 +97,10 @@ fn mentioned(file: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let mut files = BTreeSet::new();
     let mut open = vec![file.to_owned()];
     while let Some(path) = open.pop() {
-        if files.len() >= FILES || !files.insert(path.clone()) {
+        if files.len() >= MAX_FILES || !files.insert(path.clone()) {
             continue;
         }
-        if path.metadata()?.len() > BYTES {
+        if path.metadata()?.len() > MAX_BYTES {
             continue;
         }
         let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();

@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 use agon_host::sandbox::Writable;
 use rustix::fs::{Access, access};
 
-use super::scratch_dir::show_to_all;
+use super::scratch_dir::make_world_readable;
 use super::{BotRejection, ScratchDir};
 
 /// Maximum size of a file that is copied.
-const COPIED: u64 = 1 << 20;
+const MAX_COPIED_FILE_BYTES: u64 = 1 << 20;
 /// Maximum size of all copies.
-const COPIED_ALL: u64 = 32 << 20;
+const MAX_COPIED_BYTES: u64 = 32 << 20;
 /// Maximum number of files and folders in a bot's folder.
-const BESIDE: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 /// Maximum size of `data/`.
-pub const DATA: u64 = 64 << 20;
+pub const MAX_DATA_BYTES: u64 = 64 << 20;
 
 /// An overlay of `source` (an absolute path) without the entries named in `but`.
 pub fn of(source: &Path, but: &[&str]) -> Result<ScratchDir, BotRejection> {
@@ -37,10 +37,10 @@ pub fn of(source: &Path, but: &[&str]) -> Result<ScratchDir, BotRejection> {
     };
     let view = ScratchDir::new(&name).map_err(broke)?;
     let entries = fs::read_dir(source).map_err(|error| BotRejection::io("list it", source, &error))?;
-    let mut left = COPIED_ALL;
+    let mut left = MAX_COPIED_BYTES;
     for (count, entry) in entries.flatten().enumerate() {
-        if count == BESIDE {
-            let what = format!("the bot's folder has more than {BESIDE} files");
+        if count == MAX_ENTRIES {
+            let what = format!("the bot's folder has more than {MAX_ENTRIES} files");
             return Err(BotRejection::new(what, "put the bot into a separate folder"));
         }
         if !but.iter().any(|name| entry.file_name() == *name) {
@@ -56,7 +56,7 @@ fn add(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
     if about.is_symlink() {
         return symlink(from.parent().unwrap_or(from).join(fs::read_link(from)?), to);
     }
-    if about.is_file() && about.len() <= COPIED.min(*left) && fs::copy(from, to).is_ok() {
+    if about.is_file() && about.len() <= MAX_COPIED_FILE_BYTES.min(*left) && fs::copy(from, to).is_ok() {
         *left -= about.len();
         let mode = if about.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 };
         return fs::set_permissions(to, Permissions::from_mode(mode));
@@ -92,8 +92,8 @@ pub fn with_bot_data(source: &Path, keep: bool) -> Result<(ScratchDir, BotDataDi
             BotRejection::new("is not a real folder", "make data/ a real folder, not a link").in_file("data")
         );
     }
-    if size(&own) > DATA {
-        let what = format!("holds more than {} MiB", DATA >> 20);
+    if size(&own) > MAX_DATA_BYTES {
+        let what = format!("holds more than {} MiB", MAX_DATA_BYTES >> 20);
         return Err(BotRejection::new(what, "leave out what the bot does not need").in_file("data"));
     }
     link_all(&source.join("logs"), &logs).map_err(broke)?;
@@ -106,28 +106,28 @@ pub fn with_bot_data(source: &Path, keep: bool) -> Result<(ScratchDir, BotDataDi
         copy_all(&own, &shown).map_err(broke)?;
         shown
     };
-    Ok((view, BotDataDirs { data: Writable { path: data, bytes: DATA, kept: true }, logs, kept }))
+    Ok((view, BotDataDirs { data: Writable { path: data, bytes: MAX_DATA_BYTES, kept: true }, logs, kept }))
 }
 
 /// Creates `data/` and `logs/` in a scratch folder.
-pub fn learning_in(folder: &Path) -> Result<BotDataDirs, BotRejection> {
+pub fn bot_data_in(folder: &Path) -> Result<BotDataDirs, BotRejection> {
     let (data, logs) = (folder.join("data"), folder.join("logs"));
     for path in [&data, &logs] {
         fs::create_dir_all(path).map_err(|error| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             BotRejection::new(format!("is not a folder: {error}"), "make data and logs folders").in_file(name)
         })?;
-        show_to_all(path).map_err(|error| BotRejection::io("open it to the bot", path, &error))?;
+        make_world_readable(path).map_err(|error| BotRejection::io("open it to the bot", path, &error))?;
     }
-    Ok(BotDataDirs { data: Writable { path: data, bytes: DATA, kept: true }, logs, kept: false })
+    Ok(BotDataDirs { data: Writable { path: data, bytes: MAX_DATA_BYTES, kept: true }, logs, kept: false })
 }
 
 fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
-    for entry in fs::read_dir(from).into_iter().flatten().flatten().take(BESIDE) {
+    for entry in fs::read_dir(from).into_iter().flatten().flatten().take(MAX_ENTRIES) {
         symlink(entry.path(), to.join(entry.file_name()))?;
     }
-    show_to_all(to)
+    make_world_readable(to)
 }
 
 /// Copies files and folders. Links are left out.
@@ -167,7 +167,7 @@ mod tests {
         let source = source.path().canonicalize().unwrap();
         fs::write(source.join("bot.py"), "small").unwrap();
         fs::write(source.join("words.dat"), "OLD").unwrap();
-        fs::write(source.join("large.jar"), vec![0; (COPIED + 1) as usize]).unwrap();
+        fs::write(source.join("large.jar"), vec![0; (MAX_COPIED_FILE_BYTES + 1) as usize]).unwrap();
         fs::create_dir(source.join("lib")).unwrap();
         fs::write(source.join("lib/a.py"), "nested").unwrap();
         symlink("bot.py", source.join("link.py")).unwrap();
@@ -186,8 +186,8 @@ mod tests {
     fn data_is_the_bots_folder_and_is_removed_if_unused() {
         let source = tempfile::tempdir().unwrap();
         let source = source.path().canonicalize().unwrap();
-        let (view, learning) = with_bot_data(&source, true).unwrap();
-        assert!(learning.kept && source.join("data").is_dir() && view.path().join("logs").is_dir());
+        let (view, bot_data) = with_bot_data(&source, true).unwrap();
+        assert!(bot_data.kept && source.join("data").is_dir() && view.path().join("logs").is_dir());
         drop(view);
         assert!(!source.join("data").exists());
         let (view, _) = with_bot_data(&source, true).unwrap();
@@ -195,8 +195,8 @@ mod tests {
         drop(view);
         assert_eq!(fs::read_to_string(source.join("data/learnt")).unwrap(), "much");
         fs::set_permissions(source.join("data/learnt"), Permissions::from_mode(0o444)).unwrap();
-        let (view, learning) = with_bot_data(&source, false).unwrap();
-        assert!(!learning.kept);
+        let (view, bot_data) = with_bot_data(&source, false).unwrap();
+        assert!(!bot_data.kept);
         assert_eq!(fs::read_to_string(view.path().join("data/learnt")).unwrap(), "much");
         fs::write(view.path().join("data/learnt"), "more").unwrap();
         assert_eq!(view.path().join("data/learnt").metadata().unwrap().permissions().mode() & 0o200, 0o200);

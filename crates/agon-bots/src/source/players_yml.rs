@@ -11,11 +11,12 @@ use serde_saphyr::{Error, Spanned};
 use super::BotRejection;
 
 /// Maximum file size.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The keys of an entry.
 const KEYS: [&str; 4] = ["name", "directory", "command", "language"];
 /// Hint that describes an entry.
-const SHAPE: &str = "write players: then for each bot - name, directory, command, one below the other";
+const EXPECTED_FORMAT: &str =
+    "write players: then for each bot - name, directory, command, one below the other";
 
 /// A bot of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,17 +106,17 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
     let whole = root.join(path);
     let refused = |what: &str, hint: &str| BotRejection::new(what, hint).in_file(&shown);
     let about = fs::metadata(&whole).map_err(|error| BotRejection::io("read it", path, &error))?;
-    if about.len() > LARGEST {
+    if about.len() > MAX_FILE_BYTES {
         return Err(refused("is larger than 1 MiB", "name a list of bots, which is a few lines long"));
     }
     let text = fs::read(&whole).map_err(|error| BotRejection::io("read it", path, &error))?;
     let text = String::from_utf8(text).map_err(|_| refused("is not text", "save it as UTF-8 text"))?;
     let list: Result<List, Error> = serde_saphyr::from_str(&text);
     // The contest's document prints a list that is not valid YAML. Errors refer to the text as written.
-    let list = list.or_else(|error| serde_saphyr::from_str(&aligned(&text)).map_err(|_| error));
-    let list = list.map_err(|error| in_words(&error).in_file(&shown))?;
+    let list = list.or_else(|error| serde_saphyr::from_str(&align_keys(&text)).map_err(|_| error));
+    let list = list.map_err(|error| rejection_of(&error).in_file(&shown))?;
     if list.players.is_empty() {
-        return Err(refused("has no bots", SHAPE));
+        return Err(refused("has no bots", EXPECTED_FORMAT));
     }
     let folder = base.or(path.parent()).unwrap_or(Path::new(""));
     let mut players: Vec<PlayersEntry> = Vec::new();
@@ -145,7 +146,7 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
 
 impl PlayersEntry {
     /// The program to run, if it exists.
-    pub fn program(&self, guarded: bool) -> Result<Program, BotRejection> {
+    pub fn program(&self, sandboxed: bool) -> Result<Program, BotRejection> {
         let at = |refusal: BotRejection, line: u32| refusal.in_file(&self.file).at(Some(line), None);
         let directory = self.root.join(&self.directory);
         if !directory.is_dir() {
@@ -167,7 +168,7 @@ impl PlayersEntry {
         })?;
         let read = |command: &str| {
             let mut program = Program::from_command(command, &directory)?;
-            program.guarded = guarded;
+            program.sandboxed = sandboxed;
             program.locate().map(|_| program)
         };
         let program = read(&self.command).or_else(|error| {
@@ -194,7 +195,7 @@ pub fn named_files(program: &Program) -> Result<(), BotRejection> {
     };
     let shown = ["/usr", "/bin", "/lib"].map(Path::new);
     let inside = real.starts_with(&program.folder) || shown.iter().any(|folder| real.starts_with(folder));
-    if program.guarded && !inside {
+    if program.sandboxed && !inside {
         let what = format!("{word} is outside the bot's folder, and hidden from it");
         return Err(BotRejection::new(
             what,
@@ -210,7 +211,7 @@ fn place(location: serde_saphyr::Location) -> (Option<u32>, Option<u32>) {
 }
 
 /// The YAML error as a rejection in plain words.
-fn in_words(error: &Error) -> BotRejection {
+fn rejection_of(error: &Error) -> BotRejection {
     let error = error.without_snippet();
     let (line, column) = error.location().map_or((None, None), place);
     let refusal = match error {
@@ -226,7 +227,7 @@ fn in_words(error: &Error) -> BotRejection {
             BotRejection::new(format!("a bot has no {field}"), "give each bot name, directory and command")
         }
         Error::SerdeMissingField { field, .. } => {
-            BotRejection::new(format!("the key {field} is missing"), SHAPE)
+            BotRejection::new(format!("the key {field} is missing"), EXPECTED_FORMAT)
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or("a key");
@@ -235,14 +236,14 @@ fn in_words(error: &Error) -> BotRejection {
         other => {
             let text = other.to_string();
             let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            BotRejection::new(format!("is not a list of bots: {what}"), SHAPE)
+            BotRejection::new(format!("is not a list of bots: {what}"), EXPECTED_FORMAT)
         }
     };
     refusal.at(line, column)
 }
 
 /// Aligns the keys of a bot with its first key, whatever their indentation is.
-fn aligned(text: &str) -> String {
+fn align_keys(text: &str) -> String {
     let mut column = None;
     let lines = text.lines().map(|line| {
         let bare = line.trim_start();
@@ -325,7 +326,7 @@ mod tests {
             said("players:\n  - name: A\n    name: B\n    directory: a\n    command: x\n"),
             "players.yml, line 3, column 5: duplicate key name\nhint: write each key once for each bot"
         );
-        assert_eq!(said("players: []\n"), format!("players.yml: has no bots\nhint: {SHAPE}"));
+        assert_eq!(said("players: []\n"), format!("players.yml: has no bots\nhint: {EXPECTED_FORMAT}"));
         assert!(
             said("bots: []\n")
                 .starts_with("players.yml, line 1, column 1: unknown key bots\nhint: keys are players"),

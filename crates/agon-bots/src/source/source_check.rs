@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::BotRejection;
 
 /// Timeout of the check. A thousand files take a second or two.
-const LIMIT: Duration = Duration::from_secs(30);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Result of the check.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
@@ -82,23 +82,23 @@ pub fn check_source(program: &Program) -> Result<SourceReport, BotRejection> {
     };
     "agon_bot.check".clone_into(module);
     let mut process = LineProcess::start(&program, &[], false).map_err(|error| broke(error.to_string()))?;
-    process.ask(b"", 1, LIMIT);
+    process.ask(b"", 1, CHECK_TIMEOUT);
     let line = process.wait().1.and_then(|()| process.line()).map_err(|trouble| match trouble {
-        AnswerError::Late => broke(format!("not finished within {LIMIT:?}")),
+        AnswerError::Late => broke(format!("not finished within {CHECK_TIMEOUT:?}")),
         AnswerError::Ended(how) => {
             broke(format!("{how}: {}", process.log().lines().last().unwrap_or_default()))
         }
         AnswerError::TooLong(_) => broke("the report is too long".to_owned()),
-        AnswerError::Unasked(line) => broke(format!("wrote without being asked: {line}")),
+        AnswerError::Unsolicited(line) => broke(format!("wrote without being asked: {line}")),
     })?;
-    serde_json::from_slice(&line).map_err(|_| broke(shown(&line)))
+    serde_json::from_slice(&line).map_err(|_| broke(quote_line(&line)))
 }
 
 /// The one file of an unpacked archive that is the bot, in games where the class is named like its file. `None` if there is no
 /// such file; then the load check says what is wrong.
-pub fn only_bot(folder: &Path, survey: &SourceReport) -> Result<Option<PathBuf>, BotRejection> {
-    let by_rule: Vec<&Candidate> = survey.candidates.iter().filter(|one| one.same_name).collect();
-    let bots = if by_rule.is_empty() { survey.candidates.iter().collect() } else { by_rule };
+pub fn only_bot(folder: &Path, report: &SourceReport) -> Result<Option<PathBuf>, BotRejection> {
+    let by_rule: Vec<&Candidate> = report.candidates.iter().filter(|one| one.same_name).collect();
+    let bots = if by_rule.is_empty() { report.candidates.iter().collect() } else { by_rule };
     match bots[..] {
         [] => Ok(None),
         [one] => Ok(Some(folder.join(&one.file))),

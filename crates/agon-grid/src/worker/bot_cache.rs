@@ -246,7 +246,7 @@ impl BotCache {
             let folder = ScratchDir::new("beside")?;
             let path = folder.path().join(hash);
             std::fs::write(&path, blobs.get(hash)?)?;
-            agon_host::scratch_dir::show_to_all(folder.path())?;
+            agon_host::scratch_dir::make_world_readable(folder.path())?;
             Ok(folder)
         })?;
         Ok((name.to_owned(), folder.path().join(hash), folder))

@@ -51,7 +51,7 @@ impl Cgroups {
     }
 
     /// The files to which a process writes `0` to join. Opened before it drops its privileges.
-    pub(super) fn doors(&self) -> io::Result<Vec<File>> {
+    pub(super) fn join_files(&self) -> io::Result<Vec<File>> {
         self.folders
             .iter()
             .map(|folder| OpenOptions::new().write(true).open(folder.join("cgroup.procs")))
@@ -73,8 +73,8 @@ impl Cgroups {
 }
 
 /// Joins the cgroups.
-pub(super) fn join(doors: &[File]) -> io::Result<()> {
-    doors.iter().try_for_each(|mut door| door.write_all(b"0"))
+pub(super) fn join(join_files: &[File]) -> io::Result<()> {
+    join_files.iter().try_for_each(|mut door| door.write_all(b"0"))
 }
 
 impl Drop for Cgroups {

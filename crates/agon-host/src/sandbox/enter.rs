@@ -28,14 +28,14 @@ pub(super) struct Prepared<'a> {
     /// The pipe to the launcher for errors. If it closes without data, the program runs.
     pub report: OwnedFd,
     /// The files through which the bot joins its cgroups.
-    pub doors: Vec<File>,
+    pub cgroup_files: Vec<File>,
     /// The number of other processes that count against the bot's process limit.
     pub others: u64,
 }
 
 /// Enters every layer of the plan and becomes the bot. Errors are reported to the launcher.
 pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
-    let Prepared { launch, fds, report, doors, others } = prepared;
+    let Prepared { launch, fds, report, cgroup_files, others } = prepared;
     // All descriptors must have numbers above those that the bot's get.
     let above = RawFd::try_from(fds.len().max(3)).map_err(io::Error::other).and_then(|first| {
         let report = fcntl_dupfd_cloexec(&report, first)?;
@@ -43,7 +43,7 @@ pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
     });
     drop((fds, report));
     let Ok((fds, report)) = above else { unsafe_syscalls::exit_now(127) };
-    match enter(launch, &doors, others, report.as_fd()) {
+    match enter(launch, &cgroup_files, others, report.as_fd()) {
         Ok(()) => unsafe_syscalls::become_program(only, &launch.policy, &fds, &report),
         Err(failure) => {
             if let Ok(bytes) = serde_json::to_vec(&failure) {
@@ -54,14 +54,19 @@ pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
     }
 }
 
-fn enter(launch: &Launch, doors: &[File], others: u64, report: BorrowedFd<'_>) -> Result<(), StepError> {
+fn enter(
+    launch: &Launch,
+    cgroup_files: &[File],
+    others: u64,
+    report: BorrowedFd<'_>,
+) -> Result<(), StepError> {
     let Launch { policy, plan, .. } = launch;
     setsid().step("session")?;
     guard(report)?;
     umask(FileMode::WGRP | FileMode::WOTH);
     // When memory runs out, the kernel kills a bot first.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
-    cgroup::join(doors).step("cgroup")?;
+    cgroup::join(cgroup_files).step("cgroup")?;
 
     if plan.mode.is_some() {
         namespaces::enter(policy, plan.user)?;

@@ -16,8 +16,8 @@ use super::launcher_protocol::StepError;
 use super::spawn::SandboxError;
 
 /// Maximum number of entries that are opened one by one. A fork's rules go through a socket that takes about 200 KiB.
-const MOST_ENTRIES: usize = 2000;
-const MOST_BYTES: usize = 96 << 10;
+const MAX_ENTRIES: usize = 2000;
+const MAX_RULE_BYTES: usize = 96 << 10;
 
 /// Checks whether these paths can be hidden from a bot that reads these folders. Call it before any bot is started.
 pub fn can_hide<'a>(
@@ -103,14 +103,14 @@ impl OpenedDirs {
     fn count(&mut self, folder: &Path, path: &Path) -> Result<(), StepError> {
         self.entries += 1;
         self.bytes += path.as_os_str().len();
-        if self.entries <= MOST_ENTRIES && self.bytes <= MOST_BYTES {
+        if self.entries <= MAX_ENTRIES && self.bytes <= MAX_RULE_BYTES {
             return Ok(());
         }
         Err(StepError::new(
             format!("hiding the other bots in {} from this one", folder.display()),
             format!(
-                "it holds too many files (at most {MOST_ENTRIES}, and {} KiB of paths)",
-                MOST_BYTES >> 10
+                "it holds too many files (at most {MAX_ENTRIES}, and {} KiB of paths)",
+                MAX_RULE_BYTES >> 10
             ),
         ))
     }
@@ -168,7 +168,7 @@ mod tests {
     fn folder_with_too_many_entries_is_rejected() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        for number in 0..=MOST_ENTRIES {
+        for number in 0..=MAX_ENTRIES {
             fs::write(home.join(number.to_string()), "").unwrap();
         }
         let refused =

@@ -13,7 +13,7 @@ use super::layer::LayerKind;
 use super::policy::Policy;
 
 /// The newest Landlock version that was tested with these rules.
-const NEWEST: ABI = ABI::V6;
+const NEWEST_ABI: ABI = ABI::V6;
 
 /// Devices that every program expects.
 pub(super) const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
@@ -50,7 +50,7 @@ pub(super) fn restrict(policy: &Policy, plan: &SandboxPlan) -> Result<(), StepEr
 /// The same rules as numbers, for a process that applies them itself: the access rights that are denied by default (files,
 /// network, scopes), and the rights allowed below each path.
 pub(super) fn as_numbers(policy: &Policy, plan: &SandboxPlan) -> Result<serde_json::Value, StepError> {
-    let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST);
+    let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST_ABI);
     let known = AccessFs::from_all(abi);
     let mut rules = Vec::new();
     for rule in allowed(policy)?.into_iter().filter(|rule| !rule.is_gone()) {
@@ -105,12 +105,12 @@ fn writing() -> BitFlags<AccessFs> {
 
 /// An empty ruleset for everything that this kernel can deny and the plan asks for.
 fn ruleset(plan: &SandboxPlan) -> Result<RulesetCreated, StepError> {
-    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).step("landlock")?;
+    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST_ABI)).step("landlock")?;
     if plan.has(LayerKind::LandlockNetwork) {
-        rules = rules.handle_access(AccessNet::from_all(NEWEST)).step("landlock")?;
+        rules = rules.handle_access(AccessNet::from_all(NEWEST_ABI)).step("landlock")?;
     }
     if plan.has(LayerKind::LandlockScopes) {
-        rules = rules.scope(Scope::from_all(NEWEST)).step("landlock")?;
+        rules = rules.scope(Scope::from_all(NEWEST_ABI)).step("landlock")?;
     }
     rules.create().step("landlock")
 }
@@ -130,7 +130,7 @@ fn holds(status: &RestrictionStatus) -> Result<(), StepError> {
 /// The access rights of a rule that apply to the type of its file.
 fn reachable(rule: &Rule) -> Result<BitFlags<AccessFs>, StepError> {
     let metadata = rule.path.metadata().map_err(|error| StepError::new(unreachable(&rule.path), error))?;
-    Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST) })
+    Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST_ABI) })
 }
 
 fn unreachable(path: &Path) -> String {

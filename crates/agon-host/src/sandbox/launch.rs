@@ -32,17 +32,17 @@ use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
 
 /// The argument that makes a program the launcher.
-pub(super) const ASKED: &str = "--agon-launch";
+pub(super) const LAUNCHER_ARGUMENT: &str = "--agon-launch";
 
 /// Interval between checks of folder sizes and of the memory of several processes.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval between checks for orphans to reap.
-const REAP: Duration = Duration::from_secs(1);
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Becomes the launcher if this program was started as one, and then never returns. `main` must call this first, while there
 /// is one thread.
 pub fn run_launcher_if_requested() {
-    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(LAUNCHER_ARGUMENT)) {
         unsafe_syscalls::exit_now(i32::from(run().is_err()));
     }
 }
@@ -57,8 +57,8 @@ fn run() -> io::Result<()> {
     rustix::stdio::dup2_stderr(&nothing)?;
     // The engine decides what a terminal's Ctrl-C does.
     let _ = setsid();
-    let (job, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
-    match job {
+    let (request, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
+    match request {
         LauncherRequest::Probe { cgroups } => {
             launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(&cgroups)), &[])
         }
@@ -86,17 +86,17 @@ struct SupervisedBot<'a> {
 
 impl<'a> SupervisedBot<'a> {
     fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, StepError> {
-        let Launch { policy, plan, name, warm } = launch;
+        let Launch { policy, plan, name, zygote } = launch;
         set_child_subreaper(Some(getpid())).step("adopting the bot's orphans")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
-        let doors = cgroups.doors().step("cgroup")?;
+        let cgroup_files = cgroups.join_files().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
-        if warm.is_some() {
-            let order = zygote_fork::restrictions(launch, others)?;
-            let world = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
-            let fork = ForkHandle::ask(&order, fds, world.as_ref(), doors)?;
-            let first = world.map(NamespaceInit::close);
+        if zygote.is_some() {
+            let request = zygote_fork::restrictions(launch, others)?;
+            let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
+            let fork = ForkHandle::ask(&request, fds, init.as_ref(), cgroup_files)?;
+            let first = init.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
         let (report, write_report) =
@@ -110,18 +110,19 @@ impl<'a> SupervisedBot<'a> {
             Forked::Parent(bot) => bot,
             Forked::Child(only) => {
                 drop(report);
-                enter::become_bot(&only, Prepared { launch, fds, report: write_report, doors, others })
+                enter::become_bot(&only, Prepared { launch, fds, report: write_report, cgroup_files, others })
             }
         };
-        drop((write_report, fds, doors));
+        drop((write_report, fds, cgroup_files));
         let running = Self { launch, bot, first, cgroups, fork: None };
-        let mut said = Vec::new();
-        io::Read::read_to_end(&mut fs::File::from(report), &mut said).step("waiting for the bot to start")?;
-        if said.is_empty() {
+        let mut error = Vec::new();
+        io::Read::read_to_end(&mut fs::File::from(report), &mut error)
+            .step("waiting for the bot to start")?;
+        if error.is_empty() {
             return Ok(running);
         }
         running.end_all();
-        Err(serde_json::from_slice(&said).step("starting the bot")?)
+        Err(serde_json::from_slice(&error).step("starting the bot")?)
     }
 
     /// Waits until the bot has ended, the engine is gone, or a folder or memory limit is exceeded. Then ends everything.
@@ -155,20 +156,21 @@ impl<'a> SupervisedBot<'a> {
             let exact = self.launch.plan.mode.is_some();
             self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
         };
-        let mut together = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
-        let timeout = if together.is_some() || inexact().next().is_some() { LOOK } else { REAP };
+        let mut memory = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
+        let timeout =
+            if memory.is_some() || inexact().next().is_some() { CHECK_INTERVAL } else { REAP_INTERVAL };
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
             match poll(&mut fds, Some(&timeout.try_into().ok()?)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return None,
             }
-            let (asked, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
+            let (engine_wants_end, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if gone {
                 let fork = self.fork.as_ref();
                 return Some(fork.map_or_else(|| how_it_ended(self.bot), ForkHandle::how_it_ended));
             }
-            if asked {
+            if engine_wants_end {
                 return None;
             }
             if let Some(full) =
@@ -176,7 +178,7 @@ impl<'a> SupervisedBot<'a> {
             {
                 return Some(BotExit::FolderFull(full.path.clone()));
             }
-            if together.as_mut().is_some_and(MemoryWatch::is_too_much) {
+            if memory.as_mut().is_some_and(MemoryWatch::exceeds_limit) {
                 return Some(BotExit::TooMuchMemory);
             }
             self.reap_orphans();

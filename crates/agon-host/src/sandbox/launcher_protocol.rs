@@ -21,9 +21,9 @@ use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
 
 /// Maximum number of descriptors with a request: the three standard ones and a few more.
-pub(super) const MOST_DESCRIPTORS: usize = 32;
+pub(super) const MAX_DESCRIPTORS: usize = 32;
 /// Maximum message size, so that a broken peer cannot make us allocate without limit.
-const LONGEST: usize = 16 << 20;
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// A request to the launcher.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,7 +48,8 @@ pub(super) struct Launch {
     pub name: String,
     /// Set if the bot is a fork of a zygote. The zygote's control socket is the last descriptor. The map is the request to the
     /// zygote, without the restrictions.
-    pub warm: Option<serde_json::Map<String, serde_json::Value>>,
+    #[serde(rename = "warm")]
+    pub zygote: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// The probe results that entering depends on.
@@ -187,7 +188,7 @@ pub(super) fn send<T: Serialize>(to: impl AsFd, message: &T, fds: &[BorrowedFd<'
     let body = serde_json::to_vec(message)?;
     let mut bytes = u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes().to_vec();
     bytes.extend(body);
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut sent = 0;
     while sent < bytes.len() {
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -209,7 +210,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: impl AsFd) -> io::Result<(T, Ve
     let mut length = [0; 4];
     fill(from.as_fd(), &mut length, &mut fds)?;
     let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST {
+    if length > MAX_MESSAGE_BYTES {
         return Err(io::Error::other("a message of more than 16 MiB"));
     }
     let mut body = vec![0; length];
@@ -218,7 +219,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: impl AsFd) -> io::Result<(T, Ve
 }
 
 fn fill(from: BorrowedFd<'_>, bytes: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut filled = 0;
     while filled < bytes.len() {
         let mut control = RecvAncillaryBuffer::new(&mut space);

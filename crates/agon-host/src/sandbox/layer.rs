@@ -63,17 +63,17 @@ impl LayerKind {
             Self::Namespaces => {
                 "the bot sees only its own files, its own processes and no network; its scratch has an exact size"
             }
-            Self::Landlock => "the kernel refuses every file that was not named",
+            Self::Landlock => "the kernel refuses every file that the policy does not name",
             Self::LandlockNetwork => "the kernel refuses every TCP connection",
-            Self::LandlockScopes => "no signals and no abstract sockets to anyone outside",
+            Self::LandlockScopes => "no signals and no abstract sockets to processes outside",
             Self::Seccomp => {
                 "no sockets, no tracing, no mounting, no new namespaces: only the system calls a bot needs"
             }
             Self::Limits => {
-                "memory, processes, descriptors, file sizes and processor time are bounded; no core dumps"
+                "memory, processes, descriptors, file sizes and CPU time are limited; no core dumps"
             }
-            Self::Cgroup => "memory and processes are bounded for all of a bot's processes together",
-            Self::User => "each bot is a user of its own, who owns nothing",
+            Self::Cgroup => "memory and processes are limited for all of a bot's processes together",
+            Self::User => "each bot runs as a separate user that owns nothing",
             Self::Privileges => "no capabilities, and no program can give any",
         }
     }
@@ -95,9 +95,7 @@ impl LayerKind {
             Self::Limits => {
                 "the limits Agon itself was started with are lower than what bots need: raise them (ulimit)"
             }
-            Self::Cgroup => {
-                "give Agon a cgroup folder it may write to, with memory and pids enabled (systemd: Delegate=yes)"
-            }
+            Self::Cgroup => "not available: agon has no option yet that names a cgroup folder",
             Self::User => "run as root; otherwise all bots run as the user who started Agon",
             Self::Privileges => "any Linux since 3.5",
         }

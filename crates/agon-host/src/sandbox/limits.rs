@@ -13,7 +13,7 @@ use super::policy::{Limits, User};
 
 /// Sets all limits. `others` is the number of other processes and threads that count against the same limit.
 pub(super) fn set(limits: &Limits, others: u64) -> Result<(), StepError> {
-    all(limits, others).into_iter().try_for_each(|(_, resource, most)| lower(resource, most))
+    all(limits, others).into_iter().try_for_each(|(_, resource, limit)| lower(resource, limit))
 }
 
 /// All limits, with their names.
@@ -21,7 +21,7 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
     let mut all = vec![
         ("CORE", Resource::Core, 0),
         ("DATA", Resource::Data, limits.memory),
-        ("STACK", Resource::Stack, STACK.min(limits.memory)),
+        ("STACK", Resource::Stack, STACK_BYTES.min(limits.memory)),
         ("NPROC", Resource::Nproc, u64::from(limits.processes) + others),
         ("NOFILE", Resource::Nofile, u64::from(limits.open_files)),
         ("FSIZE", Resource::Fsize, limits.file_size),
@@ -36,12 +36,12 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
 }
 
 /// The usual stack size of a program.
-const STACK: u64 = 8 << 20;
+const STACK_BYTES: u64 = 8 << 20;
 
-fn lower(resource: Resource, most: u64) -> Result<(), StepError> {
+fn lower(resource: Resource, limit: u64) -> Result<(), StepError> {
     // Keep a limit that is already lower: only a privileged process could raise it, and a bot never needs that.
-    let most = getrlimit(resource).maximum.map_or(most, |already| already.min(most));
-    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    let limit = getrlimit(resource).maximum.map_or(limit, |already| already.min(limit));
+    let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
     setrlimit(resource, limit).map_err(|error| StepError::new(format!("limit of {resource:?}"), error))
 }
 

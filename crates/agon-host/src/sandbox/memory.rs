@@ -9,24 +9,24 @@ use rustix::process::{Pid, getpid};
 use super::policy::Limits;
 
 /// Maximum number of processes of a bot.
-const MOST: usize = 4096;
+const MAX_PROCESSES: usize = 4096;
 /// Number of scans to skip after an exact count, which is slow, was within the limit.
-const PAUSE: u32 = 10;
+const SKIPPED_SCANS: u32 = 10;
 
 /// A bot with at most one further process gets a full scan every this many scans.
-const THOROUGH: u32 = 5;
+const SCANS_PER_FULL_SCAN: u32 = 5;
 
 /// Watches the memory of a bot's processes.
 pub(super) struct MemoryWatch {
     bot: i32,
     /// Processes that adopt the bot's orphans: the namespace's first process, or else the launcher or the zygote.
-    adopt: Vec<i32>,
+    adopters: Vec<i32>,
     /// All processes of the bot except the first, as of the last scan.
     others: Vec<i32>,
-    most: u64,
-    pause: u32,
-    looks: u32,
-    glance: ProcessScan,
+    limit: u64,
+    skip: u32,
+    scans: u32,
+    scan: ProcessScan,
 }
 
 impl MemoryWatch {
@@ -35,57 +35,58 @@ impl MemoryWatch {
         let number = |pid: Pid| pid.as_raw_nonzero().get();
         let bot = number(bot);
         // Orphans stay in their namespace.
-        let mut adopt: Vec<i32> = match first {
+        let mut adopters: Vec<i32> = match first {
             Some(first) => vec![number(first)],
             None => [number(getpid())].into_iter().chain(Stat::of(bot).map(|stat| stat.parent)).collect(),
         };
-        adopt.dedup();
+        adopters.dedup();
         // Allow a quarter more: ten scans a second are not exact, and private data of shared libraries counts for each process.
-        let most = limits.memory + limits.memory / 4;
-        let glance = ProcessScan::at(bot, &adopt);
+        let limit = limits.memory + limits.memory / 4;
+        let scan = ProcessScan::at(bot, &adopters);
         (limits.processes > 1).then(|| Self {
             bot,
-            adopt,
+            adopters,
             others: Vec::new(),
-            most,
-            pause: 0,
-            looks: 0,
-            glance,
+            limit,
+            skip: 0,
+            scans: 0,
+            scan,
         })
     }
 
     /// Whether all processes together exceed the limit.
-    pub(super) fn is_too_much(&mut self) -> bool {
-        if self.pause > 0 {
-            self.pause -= 1;
+    pub(super) fn exceeds_limit(&mut self) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
             return false;
         }
-        self.looks = (self.looks + 1) % THOROUGH;
-        let now_and_then = self.looks == 0;
-        let ScanResult { changed, all } = self.glance.look();
+        self.scans = (self.scans + 1) % SCANS_PER_FULL_SCAN;
+        let now_and_then = self.scans == 0;
+        let ScanResult { changed, all } = self.scan.run();
         let many = self.others.len() > 1;
         if changed || many || (now_and_then && !all) {
             self.others = self.find_others();
-            self.glance.follow(&self.others);
+            self.scan.follow(&self.others);
         } else if !now_and_then {
             // With one child (a game's fork) the two process limits are nearly the limit for both.
             return false;
         }
-        !self.others.is_empty() && self.have_too_much()
+        !self.others.is_empty() && self.sum_exceeds_limit()
     }
 
-    fn have_too_much(&mut self) -> bool {
-        let own = private(self.bot);
-        let each: Vec<u64> = self.others.iter().map(|&pid| private(pid)).collect();
+    fn sum_exceeds_limit(&mut self) -> bool {
+        let own = private_bytes(self.bot);
+        let each: Vec<u64> = self.others.iter().map(|&pid| private_bytes(pid)).collect();
         // A fork starts with its parent's memory, and the shared pages are counted for both.
         let twice = own.min(each.iter().copied().max().unwrap_or(0));
-        if own + each.iter().sum::<u64>() - twice <= self.most {
+        if own + each.iter().sum::<u64>() - twice <= self.limit {
             return false;
         }
         // With several forks only the kernel knows the exact value, and it may refuse to tell.
-        let exact: Option<u64> = [self.bot].iter().chain(&self.others).map(|&pid| share(pid)).sum();
-        let too_much = exact.is_none_or(|exact| exact > self.most);
-        self.pause = if too_much { 0 } else { PAUSE };
+        let exact: Option<u64> =
+            [self.bot].iter().chain(&self.others).map(|&pid| proportional_bytes(pid)).sum();
+        let too_much = exact.is_none_or(|exact| exact > self.limit);
+        self.skip = if too_much { 0 } else { SKIPPED_SCANS };
         too_much
     }
 
@@ -95,10 +96,10 @@ impl MemoryWatch {
             *pid != self.bot && Stat::of(*pid).is_some_and(|stat| stat.session == self.bot)
         };
         let mut found: Vec<i32> =
-            self.adopt.iter().flat_map(|&pid| children_of_first_thread(pid)).filter(is_orphan).collect();
+            self.adopters.iter().flat_map(|&pid| children_of_first_thread(pid)).filter(is_orphan).collect();
         found.extend(children(self.bot));
         let mut looked = 0;
-        while looked < found.len() && found.len() < MOST {
+        while looked < found.len() && found.len() < MAX_PROCESSES {
             found.extend(children(found[looked]));
             looked += 1;
         }
@@ -112,10 +113,10 @@ impl MemoryWatch {
 /// A cheap scan for the many bots with one or two processes: compares the lists of children and the number of threads with the
 /// last scan.
 struct ProcessScan {
-    bot: Process,
-    adopt: Vec<ChildrenFile>,
+    bot: ScannedProcess,
+    adopters: Vec<ChildrenFile>,
     /// The bot's only child, if it has one.
-    child: Option<(i32, Process)>,
+    child: Option<(i32, ScannedProcess)>,
 }
 
 /// Result of a cheap scan.
@@ -128,9 +129,9 @@ struct ScanResult {
 }
 
 impl ProcessScan {
-    fn at(bot: i32, adopt: &[i32]) -> Self {
-        let adopt = adopt.iter().map(|&pid| ChildrenFile::of(pid)).collect();
-        Self { bot: Process::at(bot), adopt, child: None }
+    fn at(bot: i32, adopters: &[i32]) -> Self {
+        let adopters = adopters.iter().map(|&pid| ChildrenFile::of(pid)).collect();
+        Self { bot: ScannedProcess::at(bot), adopters, child: None }
     }
 
     /// Also scans the bot's only child from now on; its state counts as changed at the next scan. (With more children every scan is a
@@ -138,17 +139,17 @@ impl ProcessScan {
     fn follow(&mut self, others: &[i32]) {
         let only = if let [only] = others { Some(*only) } else { None };
         if self.child.as_ref().map(|(pid, _)| *pid) != only {
-            self.child = only.map(|pid| (pid, Process::at(pid)));
+            self.child = only.map(|pid| (pid, ScannedProcess::at(pid)));
         }
     }
 
-    fn look(&mut self) -> ScanResult {
-        let mut seen = self.bot.look();
-        for list in &mut self.adopt {
+    fn run(&mut self) -> ScanResult {
+        let mut seen = self.bot.run();
+        for list in &mut self.adopters {
             seen.changed |= list.has_changed();
         }
         if let Some((_, child)) = &mut self.child {
-            let its = child.look();
+            let its = child.run();
             seen = ScanResult { changed: seen.changed | its.changed, all: seen.all & its.all };
         }
         seen
@@ -156,18 +157,18 @@ impl ProcessScan {
 }
 
 /// A process in the cheap scan.
-struct Process {
+struct ScannedProcess {
     list: ChildrenFile,
     folder: Option<File>,
     links: u64,
 }
 
-impl Process {
+impl ScannedProcess {
     fn at(pid: i32) -> Self {
         Self { list: ChildrenFile::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
     }
 
-    fn look(&mut self) -> ScanResult {
+    fn run(&mut self) -> ScanResult {
         let links =
             self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
         let changed = self.list.has_changed() || links != self.links;
@@ -208,7 +209,7 @@ struct Stat {
 impl Stat {
     fn of(pid: i32) -> Option<Self> {
         let mut room = [0; 1024];
-        let text = at_once(&format!("/proc/{pid}/stat"), &mut room).ok()?;
+        let text = read_once(&format!("/proc/{pid}/stat"), &mut room).ok()?;
         // The name, in brackets, may contain anything.
         let after = text.iter().rposition(|&byte| byte == b')')?;
         let text = std::str::from_utf8(text.get(after + 1..)?).ok()?;
@@ -220,7 +221,7 @@ impl Stat {
 }
 
 /// Reads a short file of `/proc` with one call.
-fn at_once<'r>(path: &str, room: &'r mut [u8]) -> io::Result<&'r [u8]> {
+fn read_once<'r>(path: &str, room: &'r mut [u8]) -> io::Result<&'r [u8]> {
     let count = File::open(path)?.read(room)?;
     Ok(&room[..count])
 }
@@ -241,9 +242,9 @@ fn listed(text: io::Result<String>) -> Vec<i32> {
 }
 
 /// Bytes of resident memory that belong to no file.
-fn private(pid: i32) -> u64 {
+fn private_bytes(pid: i32) -> u64 {
     let mut room = [0; 128];
-    let text = at_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
+    let text = read_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
     let text = std::str::from_utf8(text).unwrap_or_default();
     let mut pages = text.split_whitespace().skip(1).map(|field| field.parse::<u64>().unwrap_or(0));
     let (resident, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
@@ -252,7 +253,7 @@ fn private(pid: i32) -> u64 {
 
 /// The same, with shared pages divided among the processes that share them. `None` if the kernel does not tell; 0 for a process
 /// that has ended.
-fn share(pid: i32) -> Option<u64> {
+fn proportional_bytes(pid: i32) -> Option<u64> {
     let text = match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => text,
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Some(0),
@@ -275,12 +276,12 @@ mod tests {
         let own = getpid().as_raw_nonzero().get();
         let stat = Stat::of(own).unwrap();
         assert_eq!(stat.parent, Pid::as_raw(rustix::process::getppid()));
-        let before = private(own);
+        let before = private_bytes(own);
         let taken = std::hint::black_box(vec![1_u8; 64 << 20]);
-        assert!(private(own) >= before + (60 << 20), "{before}");
-        assert!(share(own).is_none_or(|bytes| bytes >= 60 << 20));
+        assert!(private_bytes(own) >= before + (60 << 20), "{before}");
+        assert!(proportional_bytes(own).is_none_or(|bytes| bytes >= 60 << 20));
         drop(taken);
-        assert!(Stat::of(0).is_none() && private(0) == 0 && children(0).is_empty());
+        assert!(Stat::of(0).is_none() && private_bytes(0) == 0 && children(0).is_empty());
     }
 
     /// The test's session may be led from outside its namespace and then has no number, so the test creates a session.
@@ -305,9 +306,9 @@ mod tests {
         let mut shell = std::process::Command::new("sh");
         let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
         let (own, pid) = (getpid().as_raw_nonzero().get(), i32::try_from(child.id()).unwrap());
-        let mut glance = ProcessScan::at(pid, &[own]);
-        let settles = |glance: &mut ProcessScan| (0..20).any(|_| !glance.look().changed);
-        assert!(glance.look().changed && settles(&mut glance));
+        let mut scan = ProcessScan::at(pid, &[own]);
+        let settles = |scan: &mut ProcessScan| (0..20).any(|_| !scan.run().changed);
+        assert!(scan.run().changed && settles(&mut scan));
         let say = |child: &mut std::process::Child| {
             io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
         };
@@ -315,21 +316,21 @@ mod tests {
         let mut changes = || {
             (0..500).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
-                glance.look().changed
+                scan.run().changed
             })
         };
         assert!(changes());
         let sleeper = children(pid)[0];
-        glance.follow(&[sleeper]);
-        assert!(glance.look().changed, "everything is new to the first scan");
-        assert!(settles(&mut glance) && glance.look().all);
-        glance.follow(&[sleeper]);
-        assert!(!glance.look().changed);
+        scan.follow(&[sleeper]);
+        assert!(scan.run().changed, "everything is new to the first scan");
+        assert!(settles(&mut scan) && scan.run().all);
+        scan.follow(&[sleeper]);
+        assert!(!scan.run().changed);
         rustix::process::kill_process(Pid::from_raw(sleeper).unwrap(), rustix::process::Signal::KILL)
             .unwrap();
         say(&mut child);
         child.wait().unwrap();
-        assert!(glance.look().changed);
+        assert!(scan.run().changed);
     }
 
     #[test]

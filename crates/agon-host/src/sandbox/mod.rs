@@ -1,8 +1,9 @@
 //! The sandbox around a bot.
 //!
 //! A bot is an untrusted process. Several layers separate it from everything else, and each works without the others
-//! ([`LayerKind`]). The program finds out by trying which of them a machine offers ([`probe`]). A [`Policy`] is plain data that says
-//! what a bot may do. A small launcher, which is the same program started again with a single thread, enters all layers and becomes the bot.
+//! ([`LayerKind`]). The program finds out by trying which of them a machine offers ([`probe`]). A [`Policy`] is plain data that
+//! says what a bot may do. A small launcher, which is the same program started again with a single thread, enters all layers and
+//! becomes the bot.
 //!
 //! ```text
 //!   engine ──socket──> launcher ──┬── first process of the namespace (where there is one)
@@ -64,10 +65,10 @@ pub fn probe() -> Result<Vec<Layer>, SandboxError> {
 pub fn fork(
     policy: &Policy,
     fds: Vec<OwnedFd>,
-    parent: BorrowedFd<'_>,
-    order: serde_json::Map<String, serde_json::Value>,
+    zygote: BorrowedFd<'_>,
+    request: serde_json::Map<String, serde_json::Value>,
 ) -> Result<SandboxedProcess, SandboxError> {
-    own()?.fork(policy, fds, parent, order)
+    own()?.fork(policy, fds, zygote, request)
 }
 
 /// Starts a bot in the sandbox, with this program as the launcher: its `main` must call [`run_launcher_if_requested`] first.

@@ -36,17 +36,17 @@ pub(super) fn open(mode: Mode) -> Result<(), StepError> {
 
 /// All kinds of namespaces that a bot is in.
 pub(super) fn kinds(mode: Mode) -> UnshareFlags {
-    let all = UnshareFlags::NEWPID | OWN;
+    let all = UnshareFlags::NEWPID | BOT_NAMESPACES;
     if mode == Mode::WithUser { all | UnshareFlags::NEWUSER } else { all }
 }
 
 /// The namespaces that the bot's side creates itself.
-const OWN: UnshareFlags =
+const BOT_NAMESPACES: UnshareFlags =
     UnshareFlags::NEWNS.union(UnshareFlags::NEWNET).union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
 
 /// The bot's part, before it drops its privileges: its own mounts, network, IPC and host name.
 pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
-    unsafe_syscalls::unshare(OWN).step("mount, network, IPC and host name namespaces")?;
+    unsafe_syscalls::unshare(BOT_NAMESPACES).step("mount, network, IPC and host name namespaces")?;
     rustix::system::sethostname(b"agon").step("host name")?;
     build_root(policy, user)
 }

@@ -66,21 +66,21 @@ pub struct User {
 
 impl User {
     /// The first id for bots, above those of people, services and containers.
-    const FIRST_APART: u32 = 1_900_000_000;
+    const FIRST_DEDICATED_ID: u32 = 1_900_000_000;
 
     /// An id that no other bot has, unless this process has started 4096 more since.
     pub(super) fn dedicated(process: u32, number: u32) -> Self {
-        let id = Self::FIRST_APART + process % 60_000 * 4096 + number % 4096;
+        let id = Self::FIRST_DEDICATED_ID + process % 60_000 * 4096 + number % 4096;
         Self { uid: id, gid: id }
     }
 
     /// Whether this is such an id.
     pub(super) fn is_dedicated(self) -> bool {
-        self.uid >= Self::FIRST_APART
+        self.uid >= Self::FIRST_DEDICATED_ID
     }
 
     /// The kernel's overflow id, for machines with few ids.
-    pub(super) const NOBODY: Self = Self { uid: 65534, gid: 65534 };
+    pub(super) const OVERFLOW: Self = Self { uid: 65534, gid: 65534 };
 }
 
 /// Resource limits of a bot.

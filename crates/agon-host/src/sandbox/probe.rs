@@ -99,7 +99,7 @@ fn try_user() -> (bool, Result<String, StepError>) {
     };
     match attempt(User::dedicated(0, 0)) {
         Ok(_) => (true, Ok("a user id for each bot".to_owned())),
-        Err(_) => (false, attempt(User::NOBODY).map(|_| "all bots share the user id 65534".to_owned())),
+        Err(_) => (false, attempt(User::OVERFLOW).map(|_| "all bots share the user id 65534".to_owned())),
     }
 }
 
@@ -147,9 +147,12 @@ fn plan_of(landlock: u8, kinds: &[LayerKind]) -> SandboxPlan {
 
 fn try_seccomp() -> Result<String, StepError> {
     limits::drop_privileges(None)?;
-    let wishes =
-        seccomp::SeccompOptions { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
-    seccomp::restrict(wishes, getpid())?;
+    let options = seccomp::SeccompOptions {
+        may_fork: true,
+        signals_stay_inside: false,
+        landlock_controls_truncate: false,
+    };
+    seccomp::restrict(options, getpid())?;
     match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
         Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
         Err(other) => {
@@ -180,8 +183,8 @@ fn try_cgroup(parents: &[PathBuf]) -> Result<String, StepError> {
     }
     let name = format!("agon-probe-{}", getpid().as_raw_nonzero());
     let groups = Cgroups::make(parents, &name, &Limits::default()).step("cgroup")?;
-    let doors = groups.doors().step("cgroup")?;
-    trial(|| cgroup::join(&doors).step("cgroup").map(|()| String::new()))?;
+    let join_files = groups.join_files().step("cgroup")?;
+    trial(|| cgroup::join(&join_files).step("cgroup").map(|()| String::new()))?;
     let powers = groups.powers();
     if powers.is_empty() {
         return Err(StepError::new("cgroup", "the cgroups limit nothing: no controller is enabled for them"));

@@ -24,7 +24,7 @@ pub(super) struct SeccompOptions {
     /// Another layer keeps signals inside. Without one, the bot can only signal itself.
     pub signals_stay_inside: bool,
     /// Landlock controls truncation.
-    pub truncate_is_guarded: bool,
+    pub landlock_controls_truncate: bool,
 }
 
 impl SeccompOptions {
@@ -32,7 +32,8 @@ impl SeccompOptions {
         Self {
             may_fork: processes > 1,
             signals_stay_inside: plan.signals_stay_inside(),
-            truncate_is_guarded: plan.mode.is_some() || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
+            landlock_controls_truncate: plan.mode.is_some()
+                || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
         }
     }
 }
@@ -40,16 +41,16 @@ impl SeccompOptions {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Installs both filters in this process, permanently. `own` is the process id as the process itself sees it.
-pub(super) fn restrict(wishes: SeccompOptions, own: Pid) -> Result<(), StepError> {
+pub(super) fn restrict(options: SeccompOptions, own: Pid) -> Result<(), StepError> {
     let own = own.as_raw_nonzero().get().unsigned_abs();
-    programs(wishes, own)?.iter().try_for_each(|program| apply_filter(program).step("seccomp"))
+    programs(options, own)?.iter().try_for_each(|program| apply_filter(program).step("seccomp"))
 }
 
 /// Placeholder in filters for the id of a process that does not exist yet. Larger than any id.
-pub(super) const OWN: u32 = 0x4F57_4E21;
+pub(super) const OWN_PID_PLACEHOLDER: u32 = 0x4F57_4E21;
 
 /// Both filters as bytes, in the order in which they are installed. The process replaces [`OWN_PID_PLACEHOLDER`] in them.
-pub(super) fn as_bytes(wishes: SeccompOptions) -> Result<[Vec<u8>; 2], StepError> {
+pub(super) fn as_bytes(options: SeccompOptions) -> Result<[Vec<u8>; 2], StepError> {
     let bytes = |program: &BpfProgram| {
         let code = program.iter().flat_map(|instruction| {
             let [low, high] = instruction.code.to_ne_bytes();
@@ -58,11 +59,11 @@ pub(super) fn as_bytes(wishes: SeccompOptions) -> Result<[Vec<u8>; 2], StepError
         });
         code.collect()
     };
-    Ok(programs(wishes, OWN)?.each_ref().map(bytes))
+    Ok(programs(options, OWN_PID_PLACEHOLDER)?.each_ref().map(bytes))
 }
 
 /// If both filters refuse a call, the answer of the one installed last counts.
-fn programs(wishes: SeccompOptions, own: u32) -> Result<[BpfProgram; 2], StepError> {
+fn programs(options: SeccompOptions, own: u32) -> Result<[BpfProgram; 2], StepError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).step("seccomp")?;
     let program =
         |rules: Rules, otherwise: SeccompAction, matched: SeccompAction| -> Result<BpfProgram, StepError> {
@@ -70,8 +71,8 @@ fn programs(wishes: SeccompOptions, own: u32) -> Result<[BpfProgram; 2], StepErr
             filter.try_into().step("seccomp")
         };
     let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
-    let listed = program(allowed(wishes)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
-    let refused = program(refused(wishes, own)?, SeccompAction::Allow, errno(libc::EPERM))?;
+    let listed = program(allowed(options)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
+    let refused = program(refused(options, own)?, SeccompAction::Allow, errno(libc::EPERM))?;
     Ok([listed, refused])
 }
 
@@ -93,7 +94,7 @@ fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, StepError> {
 }
 
 /// The calls that a bot may make.
-fn allowed(wishes: SeccompOptions) -> Result<Rules, StepError> {
+fn allowed(options: SeccompOptions) -> Result<Rules, StepError> {
     let mut rules: Rules = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(ALLOWED_ARCH.iter().map(|&call| (call, Vec::new())));
     rules.insert(libc::SYS_prlimit64, Vec::new());
@@ -106,21 +107,21 @@ fn allowed(wishes: SeccompOptions) -> Result<Rules, StepError> {
     let stream = SeccompCondition::new(1, SeccompCmpArgLen::Dword, stream, libc::SOCK_STREAM as u64)
         .step("seccomp")?;
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix, stream]).step("seccomp")?]);
-    if wishes.may_fork {
+    if options.may_fork {
         rules.insert(libc::SYS_clone, vec![low(0, SeccompCmpOp::MaskedEq(NEW_NAMESPACES), 0)?]);
         for &call in FORKS {
             rules.insert(call, Vec::new());
         }
     }
     rules.extend(SIGNALS.map(|call| (call, Vec::new())));
-    if wishes.truncate_is_guarded {
+    if options.landlock_controls_truncate {
         rules.insert(libc::SYS_truncate, Vec::new());
     }
     Ok(rules)
 }
 
 /// Calls that are refused with `EPERM`, and arguments that are refused although the call is allowed.
-fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
+fn refused(options: SeccompOptions, own: u32) -> Result<Rules, StepError> {
     let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(REFUSED_ARCH.iter().map(|&call| (call, Vec::new())));
     let masked = |mask: i32, value: i32| (SeccompCmpOp::MaskedEq(mask as u64), value as u64);
@@ -139,7 +140,7 @@ fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
     rules.insert(libc::SYS_fcntl, fcntl_rules()?);
     // A bot must not read or set limits of other processes.
     rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
-    if !wishes.signals_stay_inside {
+    if !options.signals_stay_inside {
         let own = u64::from(own);
         // Itself, and with 0 its own group, which it cannot leave.
         rules.insert(libc::SYS_kill, vec![none_of(0, &[own, 0])?]);
@@ -150,7 +151,7 @@ fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
         }
         rules.insert(libc::SYS_pidfd_send_signal, Vec::new());
     }
-    if wishes.may_fork {
+    if options.may_fork {
         rules.insert(libc::SYS_clone, new_namespace_rules()?);
     } else {
         rules.insert(libc::SYS_clone, Vec::new());

@@ -12,9 +12,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 
-use super::launch::ASKED;
+use super::launch::LAUNCHER_ARGUMENT;
 use super::launcher_protocol::{
-    self, BotExit, Launch, LauncherEvent, LauncherRequest, MOST_DESCRIPTORS, SandboxPlan, SandboxProbe,
+    self, BotExit, Launch, LauncherEvent, LauncherRequest, MAX_DESCRIPTORS, SandboxPlan, SandboxProbe,
 };
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
@@ -40,7 +40,7 @@ pub enum SandboxError {
     #[error("the launcher ended without a message ({0}); call `run_launcher_if_requested` first in `main`")]
     Silent(io::Error),
     /// Layers that the policy requires do not work here.
-    #[error("the sandbox lacks required layers: {}", missing_words(.0))]
+    #[error("the sandbox lacks required layers: {}", describe_missing(.0))]
     Missing(Vec<Layer>),
     /// The policy contradicts itself.
     #[error("the sandbox policy is invalid: {0}")]
@@ -58,9 +58,9 @@ pub enum SandboxError {
     Io(#[from] io::Error),
 }
 
-fn missing_words(layers: &[Layer]) -> String {
-    let words = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
-    layers.iter().map(words).collect::<Vec<_>>().join("; ")
+fn describe_missing(layers: &[Layer]) -> String {
+    let describe = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
+    layers.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
 /// One of a bot's standard descriptors.
@@ -93,13 +93,13 @@ pub struct Streams {
 pub struct Launcher {
     command: Vec<PathBuf>,
     cgroups: Vec<PathBuf>,
-    found: OnceLock<SandboxProbe>,
+    probed: OnceLock<SandboxProbe>,
 }
 
 impl Launcher {
     /// A program whose `main` calls [`super::run_launcher_if_requested`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { command: vec![program.into()], cgroups: Vec::new(), found: OnceLock::new() }
+        Self { command: vec![program.into()], cgroups: Vec::new(), probed: OnceLock::new() }
     }
 
     /// This program.
@@ -115,30 +115,32 @@ impl Launcher {
         self
     }
 
-    /// Folders of cgroup hierarchies below which groups for bots may be made. Agon uses none that it was not given.
+    /// Only for tests: no option of the `agon` program names cgroup folders. Sets folders of cgroup hierarchies below which the
+    /// launcher may create a cgroup for each bot.
+    #[doc(hidden)]
     #[must_use]
-    pub fn cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+    pub fn with_test_cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.cgroups = folders.into_iter().map(Into::into).collect();
         self
     }
 
     /// The state of every layer. They are tried once.
     pub fn probe(&self) -> Result<&[Layer], SandboxError> {
-        self.found().map(|found| found.layers.as_slice())
+        self.probed().map(|probed| probed.layers.as_slice())
     }
 
-    fn found(&self) -> Result<&SandboxProbe, SandboxError> {
-        if let Some(found) = self.found.get() {
-            return Ok(found);
+    fn probed(&self) -> Result<&SandboxProbe, SandboxError> {
+        if let Some(probed) = self.probed.get() {
+            return Ok(probed);
         }
         let (mut child, control) = self.start()?;
-        let job = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
-        let news = launcher_protocol::send(&control, &job, &[])
+        let request = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
+        let event = launcher_protocol::send(&control, &request, &[])
             .and_then(|()| launcher_protocol::receive::<LauncherEvent>(&control));
         drop(control);
         child.wait()?;
-        match news {
-            Ok((LauncherEvent::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
+        match event {
+            Ok((LauncherEvent::Probed(probed), _)) => Ok(self.probed.get_or_init(|| probed)),
             Ok(_) => Err(SandboxError::Silent(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(SandboxError::Silent(error)),
         }
@@ -148,7 +150,7 @@ impl Launcher {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(io::Error::from)?;
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).arg(ASKED).env_clear();
+        command.args(&self.command[1..]).arg(LAUNCHER_ARGUMENT).env_clear();
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
         let child =
@@ -163,17 +165,17 @@ impl Launcher {
     }
 
     /// Forks a bot from a zygote. If it returns without an error, the fork is behind every layer and has not read anything of the
-    /// bot yet. `order` is the request to the zygote, about these descriptors; `parent` is the zygote's control socket.
+    /// bot yet. `request` goes to the zygote with these descriptors; `zygote` is the zygote's control socket.
     pub fn fork(
         &self,
         policy: &Policy,
         fds: Vec<OwnedFd>,
-        parent: BorrowedFd<'_>,
-        order: serde_json::Map<String, serde_json::Value>,
+        zygote: BorrowedFd<'_>,
+        request: serde_json::Map<String, serde_json::Value>,
     ) -> Result<SandboxedProcess, SandboxError> {
         let mut fds = fds;
-        fds.push(parent.try_clone_to_owned()?);
-        self.launch(policy, fds, StreamEnds::default(), Some(order))
+        fds.push(zygote.try_clone_to_owned()?);
+        self.launch(policy, fds, StreamEnds::default(), Some(request))
     }
 
     fn launch(
@@ -181,18 +183,18 @@ impl Launcher {
         policy: &Policy,
         fds: Vec<OwnedFd>,
         ends: StreamEnds,
-        warm: Option<serde_json::Map<String, serde_json::Value>>,
+        zygote: Option<serde_json::Map<String, serde_json::Value>>,
     ) -> Result<SandboxedProcess, SandboxError> {
         if let Some(fault) = policy.fault() {
             return Err(SandboxError::Policy(fault));
         }
         let plan = self.plan(policy)?;
-        if fds.len() > MOST_DESCRIPTORS {
-            return Err(SandboxError::Policy(format!("more than {MOST_DESCRIPTORS} descriptors for a bot")));
+        if fds.len() > MAX_DESCRIPTORS {
+            return Err(SandboxError::Policy(format!("more than {MAX_DESCRIPTORS} descriptors for a bot")));
         }
         let kinds = plan.kinds.clone();
         let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name, warm });
+        let launch = Box::new(Launch { policy: policy.clone(), plan, name, zygote });
         let (launcher, control) = self.start()?;
         let mut jailed =
             SandboxedProcess { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
@@ -217,13 +219,13 @@ impl Launcher {
 
     /// All layers that work here and were not left out. Fails if a required one is missing.
     fn plan(&self, policy: &Policy) -> Result<SandboxPlan, SandboxError> {
-        let found = self.found()?;
+        let probed = self.probed()?;
         let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
-        let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
+        let missing: Vec<Layer> = probed.layers.iter().filter(missing).cloned().collect();
         if !missing.is_empty() {
             return Err(SandboxError::Missing(missing));
         }
-        let active = found.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
+        let active = probed.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
         let wanted = |kind: &LayerKind| {
             let part_of_landlock = matches!(kind, LayerKind::LandlockNetwork | LayerKind::LandlockScopes);
             policy.wants(*kind) && (!part_of_landlock || policy.wants(LayerKind::Landlock))
@@ -231,12 +233,12 @@ impl Launcher {
         let kinds: Vec<LayerKind> = active.filter(wanted).collect();
         let has = |kind: LayerKind| kinds.contains(&kind);
         let chosen = || {
-            let apart = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
-            if found.many_users { apart } else { User::NOBODY }
+            let dedicated = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
+            if probed.many_users { dedicated } else { User::OVERFLOW }
         };
         Ok(SandboxPlan {
-            mode: found.mode.filter(|_| has(LayerKind::Namespaces)),
-            landlock: if has(LayerKind::Landlock) { found.landlock } else { 0 },
+            mode: probed.mode.filter(|_| has(LayerKind::Namespaces)),
+            landlock: if has(LayerKind::Landlock) { probed.landlock } else { 0 },
             user: has(LayerKind::User).then(|| policy.user.unwrap_or_else(chosen)),
             cgroups: if has(LayerKind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
             kinds,

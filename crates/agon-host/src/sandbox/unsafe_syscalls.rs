@@ -68,7 +68,7 @@ pub(super) fn exit_now(code: i32) -> ! {
 /// Closes every descriptor of this process and sleeps until the process is killed.
 pub(super) fn close_all_and_sleep(_: OnlyThread) -> ! {
     // SAFETY: this closes descriptors that have owners. None of them can use its descriptor again: this function never
-    // returns, what follows uses none, and there is no other thread (`OnlyThread`).
+    // returns, the loop below uses none, and there is no other thread (`OnlyThread`).
     unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) };
     loop {
         std::thread::sleep(Duration::from_hours(1));
@@ -89,13 +89,12 @@ pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
 /// Never returns. If the program cannot be started, this sends the reason to `report` as a [`StepError`] and ends the process.
 /// The numbers of `fds` and `report` must be at least `fds.len()` (see [`move_above`]); this is checked.
 pub(super) fn become_program(only: &OnlyThread, policy: &Policy, fds: &[OwnedFd], report: &OwnedFd) -> ! {
-    let failure = match place(only, fds, report) {
-        Err(error) => StepError::new("placing descriptors", error),
-        Ok(()) => {
-            let mut command = Command::new(&policy.program);
-            command.args(&policy.arguments).env_clear().envs(&policy.environment);
-            StepError::new(format!("starting {}", policy.program.display()), command.exec())
-        }
+    let failure = if let Err(error) = place(only, fds, report) {
+        StepError::new("placing descriptors", error)
+    } else {
+        let mut command = Command::new(&policy.program);
+        command.args(&policy.arguments).env_clear().envs(&policy.environment);
+        StepError::new(format!("starting {}", policy.program.display()), command.exec())
     };
     if let Ok(bytes) = serde_json::to_vec(&failure) {
         let _ = rustix::io::write(report, &bytes);
@@ -127,7 +126,7 @@ fn place(_: &OnlyThread, fds: &[OwnedFd], report: &OwnedFd) -> io::Result<()> {
 }
 
 /// Has the kernel kill a program when the thread that started it ends.
-pub(crate) fn die_with_parent(command: &mut Command) {
+pub(crate) fn kill_with_parent(command: &mut Command) {
     let ask = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: the closure runs between fork and exec, in a copy of a process that may have had other threads. It makes one
     // system call with plain numbers: it takes no lock, allocates nothing and cannot panic.
@@ -207,7 +206,7 @@ pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
 }
 
 /// From now on every packet that this socket receives carries the time at which it was sent.
-pub(crate) fn time_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn enable_packet_timestamps(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     let size = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `socket` is open. The value is an int, which is what this option takes; it is only read, outlives the call,
@@ -231,7 +230,7 @@ pub(crate) struct Received {
     pub length: usize,
     /// The packet was longer than the buffer.
     pub cut: bool,
-    /// When it was sent, by the system clock, if [`time_packets`] was called for the socket.
+    /// When it was sent, by the system clock, if [`enable_packet_timestamps`] was called for the socket.
     pub sent: Option<Duration>,
     /// The id of the sending process if the socket has `SO_PASSCRED`, else 0.
     pub sender: u32,
@@ -239,14 +238,14 @@ pub(crate) struct Received {
 
 /// Receives a packet; waits for one if `wait`. Descriptors that come with it are closed.
 pub(crate) fn receive_packet(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bool) -> io::Result<Received> {
-    let mut control = Control([MaybeUninit::uninit(); CONTROL]);
+    let mut control = Control([MaybeUninit::uninit(); CONTROL_BYTES]);
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: `msghdr` is made of integers and pointers, for which all zeroes is a valid value.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
     message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = CONTROL as _;
+    message.msg_controllen = CONTROL_BYTES as _;
     let flags = libc::MSG_CMSG_CLOEXEC | if wait { 0 } else { libc::MSG_DONTWAIT };
     // SAFETY: `socket` is open. The structure points to one part, which is `buffer`, and to `control`, each with its true
     // size; both are borrowed mutably here and outlive the call.
@@ -260,11 +259,11 @@ pub(crate) fn receive_packet(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bo
 }
 
 /// Size of the buffer for control messages.
-const CONTROL: usize = 128;
+const CONTROL_BYTES: usize = 128;
 
 /// Aligned for `cmsghdr`.
 #[repr(align(8))]
-struct Control([MaybeUninit<u8>; CONTROL]);
+struct Control([MaybeUninit<u8>; CONTROL_BYTES]);
 
 /// Reads the control messages of a packet.
 ///

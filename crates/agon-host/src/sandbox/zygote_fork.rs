@@ -20,7 +20,7 @@ use rustix::process::{
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::launcher_protocol::{BotExit, Launch, MOST_DESCRIPTORS, Mode, StepContext as _, StepError};
+use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::{Forked, OnlyThread};
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
@@ -28,57 +28,62 @@ use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 /// Timeout for a fork, which takes milliseconds, or seconds on a very busy machine.
 const FORK_TIMEOUT: Duration = Duration::from_secs(25);
 /// Maximum size of a zygote's message about a bot.
-const LONGEST: usize = 64 << 10;
+const MAX_EVENT_BYTES: usize = 64 << 10;
 
 /// The first process of a bot's namespaces, which has created all of them. It only reaps children. When it ends, the kernel
 /// kills all other processes in them.
 pub(super) struct NamespaceInit {
     pub first: Pid,
     /// When this is closed, the process restricts itself.
-    open: io::PipeWriter,
+    close_writer: io::PipeWriter,
 }
 
 impl NamespaceInit {
     /// Creates the namespaces of a bot. The zygote can enter them until [`Self::close`].
     pub(super) fn make(launch: &Launch, mode: Mode) -> Result<Self, StepError> {
         namespaces::open(mode)?;
-        let (mut said, say) = io::pipe().step("pipe")?;
-        let (until, open) = io::pipe().step("pipe")?;
+        let (mut result_reader, result_writer) = io::pipe().step("pipe")?;
+        let (close_reader, close_writer) = io::pipe().step("pipe")?;
         let first = match unsafe_syscalls::fork().step("fork")? {
             Forked::Parent(first) => first,
             Forked::Child(only) => {
-                drop((said, open));
-                live(only, launch, say, until)
+                drop((result_reader, close_writer));
+                run_namespace_init(only, launch, result_writer, close_reader)
             }
         };
-        drop((say, until));
-        let mut words = Vec::new();
-        said.read_to_end(&mut words).step("waiting for the namespaces")?;
-        match words.as_slice() {
+        drop((result_writer, close_reader));
+        let mut result = Vec::new();
+        result_reader.read_to_end(&mut result).step("waiting for the namespaces")?;
+        match result.as_slice() {
             [] => Err(StepError::new("namespaces", "their first process ended")),
-            b"made" => Ok(Self { first, open }),
+            b"made" => Ok(Self { first, close_writer }),
             failure => Err(serde_json::from_slice(failure).step("namespaces")?),
         }
     }
 
     /// Closes the namespaces to the zygote.
     pub(super) fn close(self) -> Pid {
-        drop(self.open);
+        drop(self.close_writer);
         self.first
     }
 }
 
-fn live(only: OnlyThread, launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) -> ! {
+fn run_namespace_init(
+    only: OnlyThread,
+    launch: &Launch,
+    mut result_writer: io::PipeWriter,
+    mut close_reader: io::PipeReader,
+) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     match namespaces::enter(&launch.policy, launch.plan.user) {
-        Ok(()) => drop(say.write_all(b"made")),
+        Ok(()) => drop(result_writer.write_all(b"made")),
         Err(failure) => {
-            let _ = say.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
+            let _ = result_writer.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
             unsafe_syscalls::exit_now(0)
         }
     }
-    drop(say);
-    let _ = until.read(&mut [0]);
+    drop(result_writer);
+    let _ = close_reader.read(&mut [0]);
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = limits::drop_privileges(None);
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -91,18 +96,18 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     let Launch { policy, plan, .. } = launch;
     let limits = plan.has(LayerKind::Limits).then(|| {
         let all = limits::all(&policy.limits, others).into_iter();
-        all.map(|(name, _, most)| (name.to_owned(), json!(most))).collect::<Map<_, _>>()
+        all.map(|(name, _, limit)| (name.to_owned(), json!(limit))).collect::<Map<_, _>>()
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
-    let wishes = seccomp::SeccompOptions::of(plan, policy.limits.processes);
-    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(wishes)).transpose()?;
+    let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
+    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(options)).transpose()?;
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     let hex = |bytes: Vec<u8>| {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
     };
-    let mut order = launch.warm.clone().unwrap_or_default();
-    order.extend([
+    let mut request = launch.zygote.clone().unwrap_or_default();
+    request.extend([
         ("environment".to_owned(), json!(policy.environment)),
         ("folder".to_owned(), json!(policy.folder)),
         ("namespaces".to_owned(), json!(plan.mode.map(|mode| namespaces::kinds(mode).bits()))),
@@ -111,9 +116,9 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
         ("drop".to_owned(), json!(plan.has(LayerKind::Privileges) || plan.user.is_some())),
         ("landlock".to_owned(), json!(landlock)),
         ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
-        ("own".to_owned(), json!(seccomp::OWN)),
+        ("own".to_owned(), json!(seccomp::OWN_PID_PLACEHOLDER)),
     ]);
-    Ok(order)
+    Ok(request)
 }
 
 /// A zygote's message about a bot.
@@ -134,31 +139,31 @@ enum ZygoteEvent {
 pub(super) struct ForkHandle {
     pub bot: Pid,
     /// The socket on which the zygote reports how it ended.
-    pub news: OwnedFd,
+    pub events: OwnedFd,
 }
 
 impl ForkHandle {
     /// Asks the zygote for a fork. The last descriptor is its control socket.
     pub(super) fn ask(
-        order: &Map<String, Json>,
+        request: &Map<String, Json>,
         mut fds: Vec<OwnedFd>,
-        world: Option<&NamespaceInit>,
-        doors: Vec<std::fs::File>,
+        init: Option<&NamespaceInit>,
+        cgroup_files: Vec<std::fs::File>,
     ) -> Result<Self, StepError> {
-        let parent = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
+        let zygote = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
-        let (news, theirs) =
+        let (events, theirs) =
             socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).step("socket")?;
         fds.insert(0, theirs);
-        if let Some(world) = world {
-            fds.push(pidfd_open(world.first, PidfdFlags::empty()).step("namespaces")?);
+        if let Some(init) = init {
+            fds.push(pidfd_open(init.first, PidfdFlags::empty()).step("namespaces")?);
         }
-        fds.extend(doors.into_iter().map(OwnedFd::from));
-        send(&parent, order, &fds).step("asking the zygote")?;
+        fds.extend(cgroup_files.into_iter().map(OwnedFd::from));
+        send(&zygote, request, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {
-            match hear(&news, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
+            match receive_event(&events, Some(FORK_TIMEOUT)).step("waiting for the zygote")? {
                 ZygoteEvent::Forked(pid) => bot = Pid::from_raw(pid),
                 ZygoteEvent::Entered => entered = true,
                 ZygoteEvent::Failed(failure) => return Err(failure),
@@ -168,20 +173,20 @@ impl ForkHandle {
             }
             // The zygote and the fork report independently of each other.
             if let Some(bot) = bot.filter(|_| entered) {
-                return Ok(Self { bot, news });
+                return Ok(Self { bot, events });
             }
         }
     }
 
     /// Waits until the zygote has reaped the bot, which was killed, and its orphans.
     pub(super) fn end(&self) {
-        let _ = shutdown(&self.news, Shutdown::Write);
-        while hear(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
+        let _ = shutdown(&self.events, Shutdown::Write);
+        while receive_event(&self.events, Some(FORK_TIMEOUT)).is_ok() {}
     }
 
     /// How the bot ended. The zygote reaps it only when the launcher closes the connection.
     pub(super) fn how_it_ended(&self) -> BotExit {
-        match hear(&self.news, Some(FORK_TIMEOUT)) {
+        match receive_event(&self.events, Some(FORK_TIMEOUT)) {
             Ok(ZygoteEvent::Ended(status)) => {
                 use std::os::unix::process::ExitStatusExt as _;
                 std::process::ExitStatus::from_raw(status).into()
@@ -191,21 +196,21 @@ impl ForkHandle {
     }
 }
 
-fn send(parent: &OwnedFd, order: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
-    let body = serde_json::to_vec(order)?;
+fn send(zygote: &OwnedFd, request: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
+    let body = serde_json::to_vec(request)?;
     let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
         return Err(io::Error::other("too many descriptors"));
     }
-    sendmsg(parent, &[IoSlice::new(&body)], &mut control, SendFlags::NOSIGNAL)?;
+    sendmsg(zygote, &[IoSlice::new(&body)], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
+fn receive_event(events: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     let timeout = time.map(|time| rustix::event::Timespec { tv_sec: time.as_secs() as i64, tv_nsec: 0 });
-    let mut fds = [PollFd::new(news, PollFlags::IN)];
+    let mut fds = [PollFd::new(events, PollFlags::IN)];
     while let Err(error) = poll(&mut fds, timeout.as_ref()) {
         if error != Errno::INTR {
             return Err(error.into());
@@ -214,8 +219,8 @@ fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
     if fds[0].revents().is_empty() {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    let mut bytes = vec![0; LONGEST];
-    let (count, _) = recv(news, &mut bytes[..], RecvFlags::empty())?;
+    let mut bytes = vec![0; MAX_EVENT_BYTES];
+    let (count, _) = recv(events, &mut bytes[..], RecvFlags::empty())?;
     if count == 0 {
         return Err(io::Error::other("the zygote is gone"));
     }

@@ -5,31 +5,31 @@ use std::cell::RefCell;
 use super::ForkedBot;
 
 /// Maximum number of idle bots in a thread; the oldest is evicted first.
-const MOST: usize = 64;
+const MAX_IDLE_BOTS: usize = 64;
 
 thread_local! {
     static POOL: RefCell<Vec<(String, Box<ForkedBot>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Takes an idle bot with this pool key, if there is one.
-pub fn take(kind: &str) -> Option<Box<ForkedBot>> {
+pub fn take(key: &str) -> Option<Box<ForkedBot>> {
     loop {
-        let mut link = POOL.with_borrow_mut(|stable| {
-            let place = stable.iter().rposition(|(waiting, _)| waiting == kind)?;
-            Some(stable.remove(place).1)
+        let mut bot = POOL.with_borrow_mut(|pool| {
+            let place = pool.iter().rposition(|(waiting, _)| waiting == key)?;
+            Some(pool.remove(place).1)
         })?;
-        if link.lives() {
-            return Some(link);
+        if bot.is_alive() {
+            return Some(bot);
         }
     }
 }
 
 /// Adds a bot that has answered everything.
-pub fn put(kind: String, link: Box<ForkedBot>) {
-    let gone = POOL.try_with(|stable| {
-        let mut stable = stable.borrow_mut();
-        stable.push((kind, link));
-        if stable.len() > MOST { Some(stable.remove(0)) } else { None }
+pub fn put(key: String, bot: Box<ForkedBot>) {
+    let gone = POOL.try_with(|pool| {
+        let mut pool = pool.borrow_mut();
+        pool.push((key, bot));
+        if pool.len() > MAX_IDLE_BOTS { Some(pool.remove(0)) } else { None }
     });
     // Drop outside the borrow, because ending a bot takes time.
     drop(gone);

@@ -15,48 +15,48 @@ use super::log_poller::{self, SharedLog};
 use super::server::ZygoteServer;
 use super::socket::{self, Packet};
 use crate::connection::{AnswerError, BotConnection};
-use crate::process::{LATE_GRACE, LONGEST_LINE, OVERLOAD_EXTRA, OVERLOAD_FACTOR, shown};
+use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR, quote_line};
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, used_by,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
     without_sleep,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
-const PART: usize = 64 << 10;
+const MAX_PACKET_BYTES: usize = 64 << 10;
 /// First byte of a message in parts (`agon_bot/packet_channel.py`).
-const PARTS: u8 = 2;
+const FIRST_BYTE_OF_PARTS: u8 = 2;
 /// Sent on the turn pipe: a message waits on the socket (`agon_bot/packet_channel.py`).
-const ELSEWHERE: &[u8] = &[3];
+const SEE_SOCKET: &[u8] = &[3];
 /// Packet that reports that the fork for the last call has ended (`agon_bot/packet_channel.py`).
-const AGAIN: &[u8] = b"+";
+const CALL_ENDED: &[u8] = b"+";
 /// Time that the fork for a call has to end after its answer.
-const TO_END_A_CALL: Duration = Duration::from_secs(1);
+const CALL_EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// A request that took longer to send was delayed; sending takes microseconds.
-const LONG_TO_SEND: Duration = Duration::from_micros(200);
+const SLOW_SEND_AFTER: Duration = Duration::from_micros(200);
 /// Time for which an answer is first awaited alone, without polling anything else.
-const AT_FIRST: Duration = Duration::from_millis(2);
+const FIRST_WAIT_TIMEOUT: Duration = Duration::from_millis(2);
 /// With a shorter limit everything is polled from the start.
-const LONG_LIMIT: Duration = Duration::from_millis(20);
+const MIN_LIMIT_FOR_FIRST_WAIT: Duration = Duration::from_millis(20);
 /// Tolerance between the system clock and the monotonic clock. A larger difference means that the system clock was set.
-const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
+const CLOCK_TOLERANCE: Duration = Duration::from_micros(50);
 /// Maximum number of answers in a row without reading stderr, whose pipe holds a limited number of lines.
-const UNSEEN: u32 = 16;
+const MAX_WAITS_WITHOUT_STDERR: u32 = 16;
 /// Time that a bot has to end after it closed its socket, so that its exit status is known.
-const TO_END: Duration = Duration::from_millis(200);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// The sockets on which this thread waits for answers, in the order of the requests.
-    static ASKED: RefCell<Vec<Arc<OwnedFd>>> = const { RefCell::new(Vec::new()) };
-    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
+    static AWAITED: RefCell<Vec<Arc<OwnedFd>>> = const { RefCell::new(Vec::new()) };
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; MAX_LINE_BYTES]);
 }
 
 /// A running bot that is a fork of a zygote.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about a running bot")]
 pub struct ForkedBot {
-    jailed: SandboxedProcess,
+    process: SandboxedProcess,
     asking: OwnedFd,
     /// A separate pipe for turns, which costs a third as much, if it has one.
     turns: Option<OwnedFd>,
@@ -67,7 +67,7 @@ pub struct ForkedBot {
     /// It has written to stderr before.
     prints: bool,
     /// Number of waits since its stderr was last polled.
-    unseen: u32,
+    waits_without_stderr: u32,
     /// The process that answers: the bot itself, or its fork for a game.
     meter: CpuMeter,
     metered: u32,
@@ -78,24 +78,24 @@ pub struct ForkedBot {
     /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
     /// A new fork, which plays the game, gives the next answer.
-    begins: bool,
+    starts_game: bool,
     /// When it is stopped between requests.
     hold: PausePolicy,
-    held: bool,
+    stopped: bool,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
     asked_first: Instant,
     /// The same by the system clock, which timestamps packets.
-    asked_by_stamp: Duration,
+    asked_system_time: Duration,
     /// The received packet was sent before the request.
-    unasked: bool,
+    unsolicited: bool,
     /// Steal time of the machine at the request.
     stolen: StealTime,
     limit: Duration,
     wanted: usize,
     inbox: VecDeque<Packet>,
     gone: bool,
-    _parent: Arc<ZygoteServer>,
+    _zygote: Arc<ZygoteServer>,
 }
 
 /// When a bot is stopped between requests.
@@ -111,54 +111,55 @@ impl ForkedBot {
     /// Forks a bot.
     pub fn start(
         program: &Program,
-        warm: &ZygoteOptions,
+        zygote: &ZygoteOptions,
         environment: &[(&str, String)],
     ) -> io::Result<Self> {
         let interpreter = program.words.first().map_or("python3", String::as_str);
-        let parent = ZygoteServer::of(interpreter, warm)?;
+        let zygote_server = ZygoteServer::of(interpreter, zygote)?;
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
-        let (turns, bot_turns) = warm.plays_on().then(socket::pipe).transpose()?.unzip();
-        socket::stamp(answers.as_fd())?;
-        socket::set_read_timeout(answers.as_fd(), AT_FIRST)?;
+        let (turns, bot_turns) = zygote.plays_on().then(socket::pipe).transpose()?.unzip();
+        socket::enable_timestamps(answers.as_fd())?;
+        socket::set_read_timeout(answers.as_fd(), FIRST_WAIT_TIMEOUT)?;
         let (log, bot_log) = io::pipe()?;
-        let mut order = Map::new();
-        order.insert("game".to_owned(), json!(warm.game));
-        order.insert("target".to_owned(), json!(warm.target));
-        order.insert("core".to_owned(), json!(crate::pinning::core()));
-        order.insert("together".to_owned(), json!(warm.asked_together));
-        order.insert("turns".to_owned(), json!(bot_turns.is_some()));
+        let mut request = Map::new();
+        request.insert("game".to_owned(), json!(zygote.game));
+        request.insert("target".to_owned(), json!(zygote.target));
+        request.insert("core".to_owned(), json!(crate::pinning::core()));
+        request.insert("together".to_owned(), json!(zygote.asked_together));
+        request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
-        let jailed = sandbox::fork(&policy, fds, parent.control_socket(), order).map_err(io::Error::other)?;
-        let metered = jailed.pid().as_raw_nonzero().get().unsigned_abs();
+        let process =
+            sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
+        let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
             meter: CpuMeter::new(metered),
             metered,
-            jailed,
+            process,
             asking,
             turns,
             expects_turns: false,
             answers: Arc::new(answers),
             log: SharedLog::new(log.into())?,
             prints: false,
-            unseen: 0,
+            waits_without_stderr: 0,
             used: Usage::default(),
-            forks_calls: warm.forks_calls,
+            forks_calls: zygote.forks_calls,
             ending: false,
-            begins: false,
-            hold: warm.hold,
-            held: false,
+            starts_game: false,
+            hold: zygote.hold,
+            stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
-            asked_by_stamp: Duration::ZERO,
-            unasked: false,
+            asked_system_time: Duration::ZERO,
+            unsolicited: false,
             stolen: StealTime::default(),
             limit: Duration::MAX,
             wanted: 0,
             inbox: VecDeque::new(),
             gone: false,
-            _parent: parent,
+            _zygote: zygote_server,
         })
     }
 
@@ -175,7 +176,9 @@ impl ForkedBot {
 
     fn send_turn(&mut self, text: &[u8]) {
         match self.awaited() {
-            Some(turns) if text.len() <= socket::IN_A_PIPE => self.send_packet(turns, socket::write, text),
+            Some(turns) if text.len() <= socket::MAX_PIPE_PACKET_BYTES => {
+                self.send_packet(turns, socket::write, text);
+            }
             _ => self.send_one(text),
         }
         self.expects_turns = true;
@@ -189,16 +192,16 @@ impl ForkedBot {
     fn send_one(&self, text: &[u8]) {
         // First: if the game's fork has ended, this must not arrive after the start of the next game.
         if let Some(turns) = self.awaited() {
-            self.send_packet(turns, socket::write, ELSEWHERE);
+            self.send_packet(turns, socket::write, SEE_SOCKET);
         }
         let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
-        if text.len() <= PART {
+        if text.len() <= MAX_PACKET_BYTES {
             return send(text);
         }
-        let mut head = vec![PARTS, 0, 0, 0];
+        let mut head = vec![FIRST_BYTE_OF_PARTS, 0, 0, 0];
         head.extend_from_slice(&(text.len() as u32).to_le_bytes());
         send(&head);
-        text.chunks(PART).for_each(send);
+        text.chunks(MAX_PACKET_BYTES).for_each(send);
     }
 
     /// The buffer has room for every message, because the bot has answered the last one. If it has none after all, or the bot is
@@ -226,11 +229,11 @@ impl ForkedBot {
 
     /// Receives one packet. Returns false if there is none.
     fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
-        match ROOM.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
-            Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
+        match BUFFER.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
+            Ok(Some(packet)) if self.forks_calls && packet.bytes == CALL_ENDED => self.ending = false,
             Ok(Some(packet)) => {
                 self.ending = self.forks_calls && packet.sender != self.metered;
-                self.unasked |= self.was_unasked(&packet);
+                self.unsolicited |= self.was_unsolicited(&packet);
                 self.inbox.push_back(packet);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
@@ -242,24 +245,29 @@ impl ForkedBot {
 
     /// Most answers come soon, and no other bot needs to be polled meanwhile. Then waiting for just this socket is fastest. A bot that
     /// writes more to stderr than the pipe holds blocks for a moment, once; from then on its stderr is polled.
-    fn receive_at_first(&mut self) {
-        let alone = ASKED.with_borrow(|asked| asked.len() == 1);
-        if alone && !self.forks_calls && !self.prints && self.unseen < UNSEEN && self.limit > LONG_LIMIT {
-            self.unseen += 1;
+    fn receive_first(&mut self) {
+        let alone = AWAITED.with_borrow(|asked| asked.len() == 1);
+        if alone
+            && !self.forks_calls
+            && !self.prints
+            && self.waits_without_stderr < MAX_WAITS_WITHOUT_STDERR
+            && self.limit > MIN_LIMIT_FOR_FIRST_WAIT
+        {
+            self.waits_without_stderr += 1;
             self.receive_one(socket::receive_blocking);
         }
     }
 
     /// Whether the packet that should be the answer was sent before the request. A bot that owes other answers may have sent one
     /// of them before the new request.
-    fn was_unasked(&self, packet: &Packet) -> bool {
-        let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
+    fn was_unsolicited(&self, packet: &Packet) -> bool {
+        let early = packet.timestamp.is_some_and(|sent| sent < self.asked_system_time);
         if !early || self.forks_calls || self.wanted != 1 {
             return false;
         }
         // If the system clock was set in between, the timestamp is useless. (The same if this thread was not running between two readings.)
-        let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
-        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
+        let passed = socket::system_time().saturating_sub(self.asked_system_time);
+        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_TOLERANCE
     }
 
     fn has_arrived(&self) -> bool {
@@ -272,19 +280,19 @@ impl ForkedBot {
             Some(packet) => (packet.sent, packet.sender),
             None => (Instant::now(), self.metered),
         };
-        if std::mem::take(&mut self.begins) && sender != self.metered && sender != 0 {
+        if std::mem::take(&mut self.starts_game) && sender != self.metered && sender != 0 {
             self.meter = CpuMeter::new(sender);
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
-        let company = self.company();
-        let mut usage = self.meter.read_with(company);
+        let flags = self.task_flags();
+        let mut usage = self.meter.read_with(flags);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(used_by(sender));
+            usage = usage.plus(usage_of(sender));
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        let mut times = self.times(UsageSample { at, usage }, company);
+        let mut times = self.times(UsageSample { at, usage }, flags);
         // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
@@ -293,30 +301,30 @@ impl ForkedBot {
         {
             times = without_sleep(times);
         }
-        (times, company)
+        (times, flags)
     }
 
     /// The bot's threads and children, if it can have any.
-    fn company(&self) -> TaskFlags {
-        if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.company() }
+    fn task_flags(&self) -> TaskFlags {
+        if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.task_flags() }
     }
 
     /// The times from the request until a sample, without steal time.
-    fn times(&self, until: UsageSample, company: TaskFlags) -> AnswerTimes {
-        let times = since_asked(self.asked, self.asked_first, until, company.children);
+    fn times(&self, until: UsageSample, flags: TaskFlags) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, flags.children);
         self.stolen.subtract_from(times, self.limit)
     }
 
     /// Waits until the fork that gave the last answer has ended. It may have to wait for a processor, so this is not charged.
-    fn let_it_end(&mut self) {
+    fn wait_for_call_exit(&mut self) {
         if !self.forks_calls {
             return;
         }
-        let until = Instant::now() + TO_END_A_CALL;
+        let until = Instant::now() + CALL_EXIT_TIMEOUT;
         self.wanted = 0;
         self.receive();
         while self.ending && !self.gone && Instant::now() < until {
-            self.doze(false, TO_END_A_CALL);
+            self.wait_for_event(false, CALL_EXIT_TIMEOUT);
             self.receive();
         }
         // Empty the stderr pipe: its fill level would be visible to the next call.
@@ -324,28 +332,28 @@ impl ForkedBot {
     }
 
     /// Stops the bot if it has threads or children that could continue.
-    fn quiet(&mut self, company: TaskFlags) {
-        if !self.gone && company.is_there() {
-            let _ = self.jailed.pause();
-            self.held = true;
+    fn pause_if_busy(&mut self, flags: TaskFlags) {
+        if !self.gone && flags.any() {
+            let _ = self.process.pause();
+            self.stopped = true;
         }
     }
 
     /// Waits until something may have happened. The bots of one game are on one core: when the bot that was asked last has answered,
     /// most others have, too. Each packet carries its own time.
-    fn doze(&mut self, others_first: bool, time: Duration) {
-        let other = ASKED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
+    fn wait_for_event(&mut self, others_first: bool, time: Duration) {
+        let other = AWAITED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
         let answers = other.as_ref().unwrap_or(&self.answers).as_fd();
-        let printed = log_poller::with_poller(|desk| {
+        let printed = log_poller::with_poller(|poller| {
             let log = self.log.lock();
             // If stderr is closed, poll the answer socket in its place.
-            let fds = [answers, log.fd().unwrap_or(answers), desk.unwrap_or(answers)];
+            let fds = [answers, log.fd().unwrap_or(answers), poller.unwrap_or(answers)];
             let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
             let _ = poll(&mut fds, Some(&timeout));
             fds[1..].iter().any(|fd| !fd.revents().is_empty())
         });
-        self.unseen = 0;
+        self.waits_without_stderr = 0;
         if printed {
             self.prints = true;
             self.log.lock().read();
@@ -354,12 +362,12 @@ impl ForkedBot {
     }
 
     /// Whether it can be asked.
-    pub fn lives(&mut self) -> bool {
-        !self.gone && self.jailed.try_wait().is_none()
+    pub fn is_alive(&mut self) -> bool {
+        !self.gone && self.process.try_wait().is_none()
     }
 
     fn forget(&self) {
-        let _ = ASKED.try_with(|asked| {
+        let _ = AWAITED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
                 asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
             }
@@ -368,14 +376,14 @@ impl ForkedBot {
 
     /// Describes how it ended.
     fn how_it_ended(&mut self) -> String {
-        let ended = self.jailed.wait_for(Some(TO_END));
+        let ended = self.process.wait_for(Some(EXIT_TIMEOUT));
         self.kill();
         ended.map_or_else(|| "closed its channel".to_owned(), |ended| ended.to_string())
     }
 
     fn kill(&mut self) {
         self.forget();
-        self.jailed.kill_all();
+        self.process.kill_all();
     }
 }
 
@@ -388,58 +396,58 @@ impl BotConnection for ForkedBot {
         true
     }
 
-    fn tells_strays(&self) -> bool {
+    fn wait_reports_unsolicited(&self) -> bool {
         !self.forks_calls
     }
 
     fn unsolicited_output(&mut self) -> Option<String> {
         self.wanted = 0;
         self.receive();
-        let stray = self.inbox.pop_front().map(|packet| shown(&packet.bytes));
+        let unsolicited = self.inbox.pop_front().map(|packet| quote_line(&packet.bytes));
         self.inbox.clear();
-        stray
+        unsolicited
     }
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
-        self.let_it_end();
+        self.wait_for_call_exit();
         self.limit = limit;
         self.wanted = lines;
         // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
-        if std::mem::take(&mut self.held) {
+        if std::mem::take(&mut self.stopped) {
             self.asked.usage = self.meter.read();
-            let _ = self.jailed.resume();
+            let _ = self.process.resume();
         }
-        ASKED.with_borrow_mut(|asked| {
+        AWAITED.with_borrow_mut(|asked| {
             asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
             asked.push(Arc::clone(&self.answers));
         });
-        self.stolen = StealTime::lately();
+        self.stolen = StealTime::recent();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
-        self.asked_by_stamp = socket::system_time();
-        self.unasked = false;
+        self.asked_system_time = socket::system_time();
+        self.unsolicited = false;
         self.send(text);
         // Sending never takes this long. Either this thread had no processor, or the bot has it and works: its CPU time is charged in
         // any case, the rest only from now on.
         let now = Instant::now();
-        if now.saturating_duration_since(self.asked_first) > LONG_TO_SEND {
+        if now.saturating_duration_since(self.asked_first) > SLOW_SEND_AFTER {
             self.asked.at = now;
         }
     }
 
     fn mark_game_start(&mut self) {
-        self.begins = true;
+        self.starts_game = true;
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
-        let patience = self
+        let give_up_at = self
             .asked
             .at
             .checked_add(self.limit.saturating_mul(OVERLOAD_FACTOR).saturating_add(OVERLOAD_EXTRA));
         let mut until = self.asked.at.checked_add(self.limit);
         let mut others_first = true;
-        self.receive_at_first();
+        self.receive_first();
         loop {
             self.receive();
             if self.has_arrived() {
@@ -453,16 +461,16 @@ impl BotConnection for ForkedBot {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(UsageSample { at: now, usage }, self.company());
+                let times = self.times(UsageSample { at: now, usage }, self.task_flags());
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
-                        meter.child_stands_ready()
+                        meter.has_runnable_child()
                     } else {
                         meter.is_runnable() && !meter.has_children()
                     }
                 };
-                if is_late(times, self.limit, LATE_GRACE, ready) || patience.is_some_and(|end| now >= end) {
+                if is_late(times, self.limit, LATE_GRACE, ready) || give_up_at.is_some_and(|end| now >= end) {
                     self.forget();
                     return (times, Err(AnswerError::Late));
                 }
@@ -470,18 +478,18 @@ impl BotConnection for ForkedBot {
                 until = now.checked_add(left + Duration::from_millis(1));
                 continue;
             }
-            self.doze(others_first, left);
+            self.wait_for_event(others_first, left);
             others_first = false;
         }
         self.forget();
-        let (times, company) = self.measure();
-        self.quiet(company);
-        if std::mem::take(&mut self.unasked) {
-            let first = self.inbox.front().map(|packet| shown(&packet.bytes));
-            return (times, Err(AnswerError::Unasked(first.unwrap_or_default())));
+        let (times, flags) = self.measure();
+        self.pause_if_busy(flags);
+        if std::mem::take(&mut self.unsolicited) {
+            let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
+            return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));
         }
         if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
-            return (times, Err(AnswerError::TooLong(shown(&packet.bytes))));
+            return (times, Err(AnswerError::TooLong(quote_line(&packet.bytes))));
         }
         (times, Ok(()))
     }
@@ -503,11 +511,11 @@ impl BotConnection for ForkedBot {
 
     fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
         self.limit = time;
-        self.held = false;
-        let _ = self.jailed.resume();
+        self.stopped = false;
+        let _ = self.process.resume();
         self.send(text);
         let until = Instant::now() + time;
-        while self.jailed.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
+        while self.process.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
             self.log.lock().read();
         }
         self.kill();

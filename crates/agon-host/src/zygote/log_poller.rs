@@ -22,7 +22,7 @@ struct LogPoller {
 }
 
 thread_local! {
-    static DESK: RefCell<Option<LogPoller>> = const { RefCell::new(None) };
+    static POLLER: RefCell<Option<LogPoller>> = const { RefCell::new(None) };
 }
 
 impl SharedLog {
@@ -32,16 +32,17 @@ impl SharedLog {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         rustix::io::ioctl_fionbio(&pipe, true)?;
         let shared = Arc::new(Mutex::new(StderrPipe::new(pipe)));
-        DESK.with_borrow_mut(|desk| -> io::Result<()> {
-            if desk.is_none() {
-                *desk = Some(LogPoller { epoll: epoll::create(CreateFlags::CLOEXEC)?, logs: HashMap::new() });
+        POLLER.with_borrow_mut(|poller| -> io::Result<()> {
+            if poller.is_none() {
+                *poller =
+                    Some(LogPoller { epoll: epoll::create(CreateFlags::CLOEXEC)?, logs: HashMap::new() });
             }
-            let Some(desk) = desk else { return Ok(()) };
+            let Some(poller) = poller else { return Ok(()) };
             if let Some(fd) = lock(&shared).fd() {
-                epoll::add(&desk.epoll, fd, EventData::new_u64(number), EventFlags::IN)?;
+                epoll::add(&poller.epoll, fd, EventData::new_u64(number), EventFlags::IN)?;
             }
-            desk.logs.retain(|_, log| log.strong_count() > 0);
-            desk.logs.insert(number, Arc::downgrade(&shared));
+            poller.logs.retain(|_, log| log.strong_count() > 0);
+            poller.logs.insert(number, Arc::downgrade(&shared));
             Ok(())
         })?;
         Ok(Self(shared))
@@ -58,24 +59,24 @@ fn lock(log: &Arc<Mutex<StderrPipe>>) -> MutexGuard<'_, StderrPipe> {
 
 /// Calls with a descriptor that is readable when one of this thread's bots has written to stderr.
 pub(super) fn with_poller<T>(call: impl FnOnce(Option<BorrowedFd<'_>>) -> T) -> T {
-    DESK.with_borrow(|desk| call(desk.as_ref().map(|desk| desk.epoll.as_fd())))
+    POLLER.with_borrow(|poller| call(poller.as_ref().map(|poller| poller.epoll.as_fd())))
 }
 
 /// Reads all stderr pipes with new output.
 pub(super) fn read_all() {
-    DESK.with_borrow_mut(|desk| {
-        let Some(desk) = desk else { return };
+    POLLER.with_borrow_mut(|poller| {
+        let Some(poller) = poller else { return };
         let mut events = Vec::with_capacity(16);
         let none = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        if epoll::wait(&desk.epoll, rustix::buffer::spare_capacity(&mut events), Some(&none)).is_err() {
+        if epoll::wait(&poller.epoll, rustix::buffer::spare_capacity(&mut events), Some(&none)).is_err() {
             return;
         }
         for event in events {
             let data = event.data;
-            let log = desk.logs.get(&data.u64()).and_then(Weak::upgrade);
+            let log = poller.logs.get(&data.u64()).and_then(Weak::upgrade);
             match log {
                 Some(log) => lock(&log).read(),
-                None => drop(desk.logs.remove(&data.u64())),
+                None => drop(poller.logs.remove(&data.u64())),
             }
         }
     });

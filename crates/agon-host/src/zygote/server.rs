@@ -14,75 +14,75 @@ use super::socket;
 use crate::program::ZygoteOptions;
 
 /// Timeout for the start. Importing `NumPy` takes a tenth of a second, or a few seconds from a slow disk.
-const TO_START: Duration = Duration::from_mins(1);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A zygote process. It ends when its control socket is closed.
 #[derive(Debug)]
 pub struct ZygoteServer {
     child: Mutex<Child>,
-    door: OwnedFd,
+    control: OwnedFd,
 }
 
 impl ZygoteServer {
-    /// The zygote for such bots. This program has one for each combination of options.
-    pub fn of(program: &str, warm: &ZygoteOptions) -> io::Result<Arc<Self>> {
-        type Parents = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
-        static PARENTS: OnceLock<Mutex<Parents>> = OnceLock::new();
-        let parents = PARENTS.get_or_init(Mutex::default);
-        let mut parents = parents.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (program.to_owned(), warm.parent.clone());
-        if let Some(parent) = parents.get(&key).filter(|parent| parent.lives()) {
-            return Ok(Arc::clone(parent));
+    /// The zygote for such bots. This program has one for each interpreter and its arguments.
+    pub fn of(program: &str, options: &ZygoteOptions) -> io::Result<Arc<Self>> {
+        type Zygotes = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
+        static ZYGOTES: OnceLock<Mutex<Zygotes>> = OnceLock::new();
+        let zygotes = ZYGOTES.get_or_init(Mutex::default);
+        let mut zygotes = zygotes.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (program.to_owned(), options.arguments.clone());
+        if let Some(zygote) = zygotes.get(&key).filter(|zygote| zygote.is_alive()) {
+            return Ok(Arc::clone(zygote));
         }
-        let parent = Arc::new(Self::start(program, warm)?);
-        parents.insert(key, Arc::clone(&parent));
-        Ok(parent)
+        let zygote = Arc::new(Self::start(program, options)?);
+        zygotes.insert(key, Arc::clone(&zygote));
+        Ok(zygote)
     }
 
-    fn start(program: &str, warm: &ZygoteOptions) -> io::Result<Self> {
-        let (door, theirs) = socket::pair()?;
+    fn start(program: &str, options: &ZygoteOptions) -> io::Result<Self> {
+        let (control, theirs) = socket::pair()?;
         let mut command = Command::new(program);
-        command.args(&warm.parent).env_clear().envs(warm.environment.iter().map(|(k, v)| (k, v)));
+        command.args(&options.arguments).env_clear().envs(options.environment.iter().map(|(k, v)| (k, v)));
         // It must not import modules from the current folder.
         command.current_dir("/");
         // The engine decides what a terminal's Ctrl-C does.
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
         drop(command);
-        if !is_ready(door.as_fd())? {
+        if !is_ready(control.as_fd())? {
             let _ = child.kill();
-            let mut words = String::new();
+            let mut stderr_text = String::new();
             if let Some(stderr) = &mut child.stderr {
-                let _ = stderr.take(4096).read_to_string(&mut words);
+                let _ = stderr.take(4096).read_to_string(&mut stderr_text);
             }
             let _ = child.wait();
-            let last = words.trim().lines().last().unwrap_or("it printed nothing").to_owned();
+            let last = stderr_text.trim().lines().last().unwrap_or("it printed nothing").to_owned();
             return Err(io::Error::other(format!("the Python zygote did not start: {last}")));
         }
-        Ok(Self { child: Mutex::new(child), door })
+        Ok(Self { child: Mutex::new(child), control })
     }
 
-    fn lives(&self) -> bool {
+    fn is_alive(&self) -> bool {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(child.try_wait(), Ok(None))
     }
 
     /// The socket for fork requests.
     pub fn control_socket(&self) -> BorrowedFd<'_> {
-        self.door.as_fd()
+        self.control.as_fd()
     }
 }
 
 /// Waits until the zygote has reported that it is ready.
-fn is_ready(door: BorrowedFd<'_>) -> io::Result<bool> {
-    let timeout = rustix::event::Timespec { tv_sec: TO_START.as_secs() as i64, tv_nsec: 0 };
-    let mut fds = [PollFd::from_borrowed_fd(door, PollFlags::IN)];
+fn is_ready(control: BorrowedFd<'_>) -> io::Result<bool> {
+    let timeout = rustix::event::Timespec { tv_sec: START_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
+    let mut fds = [PollFd::from_borrowed_fd(control, PollFlags::IN)];
     while let Err(error) = poll(&mut fds, Some(&timeout)) {
         if error != rustix::io::Errno::INTR {
             return Err(error.into());
         }
     }
-    match socket::receive(door, &mut [0; 64]) {
+    match socket::receive(control, &mut [0; 64]) {
         Ok(Some(packet)) => Ok(packet.bytes == b"ready"),
         Ok(None) => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),

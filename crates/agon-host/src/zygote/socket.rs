@@ -18,7 +18,7 @@ pub(super) struct Packet {
     /// When it was sent.
     pub sent: Instant,
     /// The kernel's timestamp, by the system clock.
-    pub stamp: Option<Duration>,
+    pub timestamp: Option<Duration>,
     /// The id of the sending process.
     pub sender: u32,
 }
@@ -29,7 +29,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Maximum size of a packet that a pipe transfers as a whole.
-pub(super) const IN_A_PIPE: usize = 4096;
+pub(super) const MAX_PIPE_PACKET_BYTES: usize = 4096;
 
 /// Both ends of a packet pipe: our end, which never blocks, and the bot's.
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -41,40 +41,40 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// From now on every packet received here carries its time and its sender.
-pub(super) fn stamp(socket: BorrowedFd<'_>) -> io::Result<()> {
-    unsafe_syscalls::time_packets(socket)?;
+pub(super) fn enable_timestamps(socket: BorrowedFd<'_>) -> io::Result<()> {
+    unsafe_syscalls::enable_packet_timestamps(socket)?;
     Ok(rustix::net::sockopt::set_socket_passcred(socket, true)?)
 }
 
-/// The next packet, if one is there; `None` when the other end is closed. `room` is the buffer.
-pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
-    receive_with(socket, room, false)
+/// The next packet, if one is there; `None` when the other end is closed. The packet is received into `buffer`.
+pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Option<Packet>> {
+    receive_with(socket, buffer, false)
 }
 
 /// Sets the timeout of [`receive_blocking`].
-pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, patience: Duration) -> io::Result<()> {
+pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, timeout: Duration) -> io::Result<()> {
     use rustix::net::sockopt::{Timeout, set_socket_timeout};
-    Ok(set_socket_timeout(socket, Timeout::Recv, Some(patience))?)
+    Ok(set_socket_timeout(socket, Timeout::Recv, Some(timeout))?)
 }
 
 /// The same, but waits for a packet if none is there.
-pub(super) fn receive_blocking(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
-    receive_with(socket, room, true)
+pub(super) fn receive_blocking(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Option<Packet>> {
+    receive_with(socket, buffer, true)
 }
 
-fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], wait: bool) -> io::Result<Option<Packet>> {
-    let Received { length, cut, sent, sender } = unsafe_syscalls::receive_packet(socket, room, wait)?;
+fn receive_with(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bool) -> io::Result<Option<Packet>> {
+    let Received { length, cut, sent, sender } = unsafe_syscalls::receive_packet(socket, buffer, wait)?;
     // An empty packet is not the end: only the end of the stream has no sender.
     if length == 0 && sender == 0 {
         return Ok(None);
     }
-    let bytes = room.get(..length).unwrap_or_default().to_vec();
-    let at = sent.map_or_else(Instant::now, on_our_clock);
-    Ok(Some(Packet { bytes, cut, sent: at, stamp: sent, sender }))
+    let bytes = buffer.get(..length).unwrap_or_default().to_vec();
+    let at = sent.map_or_else(Instant::now, to_instant);
+    Ok(Some(Packet { bytes, cut, sent: at, timestamp: sent, sender }))
 }
 
 /// Converts a time of the system clock to the monotonic clock.
-fn on_our_clock(sent: Duration) -> Instant {
+fn to_instant(sent: Duration) -> Instant {
     let now = Instant::now();
     system_time().checked_sub(sent).and_then(|age| now.checked_sub(age)).unwrap_or(now)
 }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn packet_carries_its_time_and_its_sender() {
         let (here, there) = pair().unwrap();
-        stamp(here.as_fd()).unwrap();
+        enable_timestamps(here.as_fd()).unwrap();
         let before = Instant::now();
         assert!(send(there.as_fd(), b"hello").unwrap());
         let after = Instant::now();
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn long_packet_is_cut_and_the_end_is_detected() {
         let (here, there) = pair().unwrap();
-        stamp(here.as_fd()).unwrap();
+        enable_timestamps(here.as_fd()).unwrap();
         assert_eq!(receive(here.as_fd(), &mut [0; 4]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         send(there.as_fd(), b"too long").unwrap();
         let packet = receive(here.as_fd(), &mut [0; 4]).unwrap().unwrap();
@@ -147,14 +147,14 @@ mod tests {
     #[test]
     fn pipe_keeps_packets_separate_and_a_full_one_does_not_block() {
         let (ours, theirs) = pipe().unwrap();
-        let longest = [7; IN_A_PIPE];
+        let longest = [7; MAX_PIPE_PACKET_BYTES];
         assert!(write(ours.as_fd(), b"one").unwrap() && write(ours.as_fd(), &longest).unwrap());
-        let mut room = [0; 2 * IN_A_PIPE];
-        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), 3);
-        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), IN_A_PIPE);
+        let mut buffer = [0; 2 * MAX_PIPE_PACKET_BYTES];
+        assert_eq!(rustix::io::read(&theirs, &mut buffer).unwrap(), 3);
+        assert_eq!(rustix::io::read(&theirs, &mut buffer).unwrap(), MAX_PIPE_PACKET_BYTES);
         assert!((0..100_000).any(|_| !write(ours.as_fd(), b"more").unwrap()));
-        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), 4);
+        assert_eq!(rustix::io::read(&theirs, &mut buffer).unwrap(), 4);
         drop(theirs);
-        assert!(write(ours.as_fd(), b"to nobody").is_err());
+        assert!(write(ours.as_fd(), b"closed").is_err());
     }
 }

@@ -65,7 +65,7 @@ pub fn bare_script(body: &str) -> Program {
 }
 
 /// The player at a seat.
-pub enum Sitter<G: Game> {
+pub enum Seated<G: Game> {
     House(&'static str),
     Program(Program),
     ProgramWith(Program, PlayerOptions),
@@ -78,31 +78,31 @@ pub fn settings<G: Game>(pairs: &[(&str, &str)]) -> Settings {
 }
 
 /// Seats all players.
-pub fn chairs<G: PlayableGame>(
+pub fn seat_players<G: PlayableGame>(
     game: &G,
     settings: &Settings,
-    sitters: Vec<Sitter<G>>,
+    players: Vec<Seated<G>>,
 ) -> Vec<SeatedPlayer<G>> {
-    let names: Vec<String> = (0..sitters.len()).map(|i| format!("bot-{i}")).collect();
+    let names: Vec<String> = (0..players.len()).map(|i| format!("bot-{i}")).collect();
     let told = |seat| HelloInfo::new(game, settings, Seat(seat as u8), &names);
     let lines = |seat, program, conditions| -> Box<dyn Player<G>> {
         Box::new(JsonLinesPlayer::new(program, told(seat), conditions))
     };
-    let seated = sitters.into_iter().enumerate().map(|(seat, sitter)| match sitter {
-        Sitter::House(name) => {
+    let seated = players.into_iter().enumerate().map(|(seat, player)| match player {
+        Seated::House(name) => {
             let bot = G::bots().iter().find(|bot| bot.name == name).unwrap_or_else(|| panic!("no {name}"));
             Box::new(HousePlayer::new((bot.make)())) as Box<dyn Player<G>>
         }
-        Sitter::Program(program) => lines(seat, program, PlayerOptions::of::<G>()),
-        Sitter::ProgramWith(program, conditions) => lines(seat, program, conditions),
-        Sitter::Player(player) => player,
+        Seated::Program(program) => lines(seat, program, PlayerOptions::of::<G>()),
+        Seated::ProgramWith(program, conditions) => lines(seat, program, conditions),
+        Seated::Player(player) => player,
     });
     seated.map(SeatedPlayer::Bot).collect()
 }
 
 /// Plays one game to its end.
-pub fn play<G: PlayableGame>(pairs: &[(&str, &str)], seed: u64, sitters: Vec<Sitter<G>>) -> PlayedGame {
-    play_match(pairs, seed, 1, sitters).remove(0)
+pub fn play<G: PlayableGame>(pairs: &[(&str, &str)], seed: u64, players: Vec<Seated<G>>) -> PlayedGame {
+    play_match(pairs, seed, 1, players).remove(0)
 }
 
 /// Plays several games with the same players.
@@ -110,12 +110,12 @@ pub fn play_match<G: PlayableGame>(
     pairs: &[(&str, &str)],
     seed: u64,
     games: u32,
-    sitters: Vec<Sitter<G>>,
+    players: Vec<Seated<G>>,
 ) -> Vec<PlayedGame> {
     let series = settings::<G>(pairs);
-    let game = G::new(&series, sitters.len(), &Assets::none()).unwrap();
-    let names: Vec<String> = (0..sitters.len()).map(|i| format!("bot-{i}")).collect();
-    let mut chairs = chairs(&game, &series, sitters);
+    let game = G::new(&series, players.len(), &Assets::none()).unwrap();
+    let names: Vec<String> = (0..players.len()).map(|i| format!("bot-{i}")).collect();
+    let mut seated = seat_players(&game, &series, players);
     let mut recorder = Recorder::new();
     let mut room = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
     let mut all = Vec::new();
@@ -125,15 +125,15 @@ pub fn play_match<G: PlayableGame>(
         let seat =
             |name: &String| SeatRecord { name: name.clone(), bot: "test".into(), hash: "sha256:0".into() };
         let header = header::<G>(&settings, seed, names.iter().map(seat).collect());
-        let played = referee::play(&game, index, &header, &names, &mut chairs, &mut room).unwrap();
+        let played = referee::play(&game, index, &header, &names, &mut seated, &mut room).unwrap();
         let lost = played.outcome.match_lost_by.is_some();
         all.push(played);
         if lost {
             break;
         }
     }
-    for chair in &mut chairs {
-        if let SeatedPlayer::Bot(player) = chair {
+    for player in &mut seated {
+        if let SeatedPlayer::Bot(player) = player {
             player.match_over();
         }
     }

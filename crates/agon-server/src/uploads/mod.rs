@@ -26,7 +26,7 @@ use crate::error::{ApiError, ApiResult, StartError};
 use crate::state::AppState;
 
 /// Maximum size of an upload in bytes. A competition can set less.
-pub const MAX_UPLOAD_BYTES: u64 = agon_bots::source::archive::PACKED;
+pub const MAX_UPLOAD_BYTES: u64 = agon_bots::source::archive::MAX_PACKED_BYTES;
 /// Default for the maximum number of bots per contributor.
 pub const DEFAULT_BOTS_PER_CONTRIBUTOR: u32 = 5;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use agon_bots::source::archive::{unpack_into, write_files};
 use agon_host::BotRejection;
-use agon_host::scratch_dir::show_to_all;
+use agon_host::scratch_dir::make_world_readable;
 
 use super::SubmissionMeta;
 use super::upload::Upload;
@@ -33,7 +33,9 @@ pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
         files => write_files(files, &folder),
     };
     done.map_err(|rejection| rejection_error(&rejection))?;
-    show_to_all(&folder).and_then(|()| make_programs_executable(&folder)).map_err(ApiError::internal)?;
+    make_world_readable(&folder)
+        .and_then(|()| make_programs_executable(&folder))
+        .map_err(ApiError::internal)?;
     Ok(meta)
 }
 

@@ -118,8 +118,8 @@ async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64)
             format!("a file name has more than {MAX_FILE_NAME_BYTES} bytes"),
         ));
     }
-    if upload.files.len() >= ENTRIES {
-        return Err(ApiError::invalid("file", format!("more than {ENTRIES} files"))
+    if upload.files.len() >= MAX_ENTRIES {
+        return Err(ApiError::invalid("file", format!("more than {MAX_ENTRIES} files"))
             .hint("remove files that the bot does not need"));
     }
     let at = upload.folder.join(upload.files.len().to_string());

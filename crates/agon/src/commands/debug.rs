@@ -7,7 +7,7 @@ use agon_core::record::Record;
 use agon_core::{AnswerTimes, ErrorKind, FaultReport, Seat};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
-use agon_host::interactive::through;
+use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
 use super::pdb;
@@ -168,7 +168,7 @@ fn bot(
 
 /// A program other than a Python bot.
 fn is_command(bot: &PlayerSpec) -> bool {
-    matches!(bot, PlayerSpec::Program(one) if through(&one.program, "debugging").is_none())
+    matches!(bot, PlayerSpec::Program(one) if with_module(&one.program, "debugging").is_none())
 }
 
 fn compare(case: &DebugSession<'_>) -> Result<(), Failure> {

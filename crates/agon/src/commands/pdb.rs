@@ -4,7 +4,7 @@ use agon_bots::error::Failure;
 use agon_core::{BotLifetime, ErrorKind, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
-use agon_host::interactive::{InteractiveBot, InteractiveReply, through};
+use agon_host::interactive::{InteractiveBot, InteractiveReply, with_module};
 
 use super::debug::{DebugSession, differs, now_title};
 use crate::logs::fault_text;
@@ -14,7 +14,7 @@ use crate::output;
 pub fn run(case: &DebugSession<'_>) -> Result<(), Failure> {
     let Some(target) = target(case) else { return Ok(()) };
     let program = match &case.bot {
-        PlayerSpec::Program(one) => through(&one.program, "debugging"),
+        PlayerSpec::Program(one) => with_module(&one.program, "debugging"),
         _ => None,
     };
     let Some(program) = program else {

@@ -72,7 +72,7 @@ fn feed(
     let Some(first) = films.first() else { return Ok((Json::Null, 1.0)) };
     let seed = bot_seed(first.record(), seat);
     let environment = [("AGON_SEED", seed.to_string()), ("AGON_PROFILE", way.to_owned())];
-    let mut talk = InteractiveBot::apart(program, &environment).map_err(|e| e.to_string())?;
+    let mut talk = InteractiveBot::start_sandboxed(program, &environment).map_err(|e| e.to_string())?;
     talk.hello(&first.hello(seat))?;
     let until = Instant::now() + SAMPLING_TIMEOUT;
     let games: Vec<_> = films.iter().map(|film| (film, film.requests(seat))).collect();

@@ -9,7 +9,7 @@ use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
 use agon_engine::referee::GameHooks;
 use agon_host::Program;
-use agon_host::interactive::through;
+use agon_host::interactive::with_module;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -184,7 +184,7 @@ impl Order<'_> {
         };
         let bot = &one.seats[one.seat.index()];
         let program = match bot {
-            PlayerSpec::Program(seat) => through(&seat.program, "profiling"),
+            PlayerSpec::Program(seat) => with_module(&seat.program, "profiling"),
             _ => None,
         };
         program.ok_or_else(|| {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agon_bots::error::Failure;
-use agon_bots::source::archive::{ENTRIES, PACKED, UNPACKED};
+use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES, MAX_UNPACKED_BYTES};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -21,8 +21,8 @@ pub fn zip_bot(path: &Path) -> Result<(String, Vec<u8>), Failure> {
         return Ok((format!("{name}.zip"), zipped(&whole)?));
     }
     let length = whole.metadata()?.len();
-    if length > PACKED {
-        let what = format!("{}: larger than {} MiB", path.display(), PACKED >> 20);
+    if length > MAX_PACKED_BYTES {
+        let what = format!("{}: larger than {} MiB", path.display(), MAX_PACKED_BYTES >> 20);
         return Err(Failure::wrong_use(what, "leave out what the bot does not need"));
     }
     let content = fs::read(&whole).map_err(|error| Failure::io("read", path, &error, "may you read it?"))?;
@@ -42,8 +42,8 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Failure> {
         let content =
             fs::read(&path).map_err(|error| Failure::io("read", &path, &error, "may you read it?"))?;
         size += content.len() as u64;
-        if size > UNPACKED {
-            let what = format!("{}: more than {} MiB", folder.display(), UNPACKED >> 20);
+        if size > MAX_UNPACKED_BYTES {
+            let what = format!("{}: more than {} MiB", folder.display(), MAX_UNPACKED_BYTES >> 20);
             return Err(Failure::wrong_use(what, "leave out what the bot does not need"));
         }
         let mode = path.metadata()?.permissions().mode() & 0o777;
@@ -70,8 +70,8 @@ fn collect(top: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Res
             let seen = path.strip_prefix(top).unwrap_or(&path).to_string_lossy().into_owned();
             files.push((seen, path));
         }
-        if files.len() > ENTRIES {
-            let what = format!("{}: more than {ENTRIES} files", top.display());
+        if files.len() > MAX_ENTRIES {
+            let what = format!("{}: more than {MAX_ENTRIES} files", top.display());
             return Err(Failure::wrong_use(what, "leave out what the bot does not need"));
         }
     }

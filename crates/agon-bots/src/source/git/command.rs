@@ -33,7 +33,7 @@ const SETTINGS: [&str; 16] = [
     "init.defaultBranch=main",
 ];
 /// Environment variables that git may keep: network access and keys.
-const KEPT: [&str; 14] = [
+const KEPT_VARIABLES: [&str; 14] = [
     "PATH",
     "HOME",
     "TMPDIR",
@@ -50,11 +50,11 @@ const KEPT: [&str; 14] = [
     "GIT_SSL_CAINFO",
 ];
 /// Interval between checks of a running git.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of bytes kept of git's stderr.
-const COMPLAINT: usize = 8 << 10;
+const MAX_STDERR_BYTES: usize = 8 << 10;
 /// Maximum length of a list of files or commits.
-const LIST: usize = 8 << 20;
+const MAX_STDOUT_BYTES: usize = 8 << 20;
 
 /// A bare repository and its limits, for calls of git.
 pub struct Git {
@@ -79,7 +79,7 @@ impl Git {
     /// The same, with extra environment variables.
     pub fn must(&self, words: &[&str], more: &[(&str, &Path)]) -> Result<String, BotRejection> {
         let output = self.ask(words, more)?;
-        if output.good { Ok(output.text) } else { Err(in_words(&output.complaint)) }
+        if output.good { Ok(output.text) } else { Err(rejection_of(&output.complaint)) }
     }
 
     /// Runs git with extra environment variables. A failed call is not an error here.
@@ -90,7 +90,8 @@ impl Git {
             command.args(["-c", setting]);
         }
         command.args(words).env_clear();
-        command.envs(KEPT.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))));
+        command
+            .envs(KEPT_VARIABLES.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))));
         command.envs([
             ("LC_ALL", "C"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -113,20 +114,21 @@ impl Git {
                 "check that `git --version` works",
             ),
         })?;
-        Running { child, over: false }.watch(self)
+        RunningGit { child, over: false }.watch(self)
     }
 }
 
 /// A running git. Dropping it kills git and everything git started.
-struct Running {
+struct RunningGit {
     child: Child,
     over: bool,
 }
 
-impl Running {
+impl RunningGit {
     fn watch(mut self, git: &Git) -> Result<Output, BotRejection> {
-        let text = self.child.stdout.take().map(|pipe| thread::spawn(move || read(pipe, LIST)));
-        let complaint = self.child.stderr.take().map(|pipe| thread::spawn(move || read(pipe, COMPLAINT)));
+        let text = self.child.stdout.take().map(|pipe| thread::spawn(move || read(pipe, MAX_STDOUT_BYTES)));
+        let complaint =
+            self.child.stderr.take().map(|pipe| thread::spawn(move || read(pipe, MAX_STDERR_BYTES)));
         let status = self.wait(git)?;
         let join = |reader: Option<thread::JoinHandle<_>>| {
             reader.and_then(|one| one.join().ok()).unwrap_or_default()
@@ -141,7 +143,7 @@ impl Running {
     /// Waits until git ends, times out, or fetches too much.
     fn wait(&mut self, git: &Git) -> Result<ExitStatus, BotRejection> {
         let started = Instant::now();
-        let mut glances = 0_u32;
+        let mut polls = 0_u32;
         loop {
             let broke = |error: io::Error| {
                 BotRejection::new(format!("git cannot be waited for: {error}"), "try again")
@@ -157,11 +159,11 @@ impl Running {
                 self.over = true;
                 return Ok(status);
             }
-            glances += 1;
-            if glances.is_multiple_of(25) && size(&git.repository) > git.limits.fetched_bytes {
+            polls += 1;
+            if polls.is_multiple_of(25) && size(&git.repository) > git.limits.fetched_bytes {
                 return Err(BotRejection::new("the repository is too large", git.limits.words()));
             }
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -174,7 +176,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGit {
     fn drop(&mut self) {
         if !self.over {
             self.end();
@@ -182,12 +184,12 @@ impl Drop for Running {
     }
 }
 
-/// Reads at most `most` bytes, and says whether there was more.
-fn read(pipe: impl Read, most: usize) -> (String, bool) {
+/// Reads at most `limit` bytes, and says whether there was more.
+fn read(pipe: impl Read, limit: usize) -> (String, bool) {
     let mut bytes = Vec::new();
-    let _ = pipe.take(most as u64 + 1).read_to_end(&mut bytes);
-    let cut = bytes.len() > most;
-    bytes.truncate(most);
+    let _ = pipe.take(limit as u64 + 1).read_to_end(&mut bytes);
+    let cut = bytes.len() > limit;
+    bytes.truncate(limit);
     (String::from_utf8_lossy(&bytes).into_owned(), cut)
 }
 
@@ -205,7 +207,7 @@ pub fn size(folder: &Path) -> u64 {
 }
 
 /// Git's error message, with a hint for the most common ones.
-fn in_words(complaint: &str) -> BotRejection {
+fn rejection_of(complaint: &str) -> BotRejection {
     let lines = || complaint.lines().map(str::trim);
     let said = lines().find_map(|line| line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: ")));
     let said = said.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or("it gave no reason");

@@ -16,9 +16,9 @@ use super::{BotRejection, sanitize};
 use command::Git;
 
 /// Maximum number of commits and files listed.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// The ref of the newest commit of the branch.
-const NEWEST: &str = "refs/agon/newest";
+const NEWEST_REF: &str = "refs/agon/newest";
 
 /// Limits for a repository.
 #[derive(Clone, Copy, Debug)]
@@ -103,17 +103,17 @@ impl Repository {
     /// The repository of an entrant. `beside` is the competition file's folder: paths are relative to it, and the repository is kept in
     /// its `.agon/git`.
     pub fn new(beside: &Path, entrant: &str, address: &str, branch: Option<&str>) -> Self {
-        let address = if is_elsewhere(address) {
+        let address = if is_remote(address) {
             address.to_owned()
         } else {
             let path = beside.join(address);
             std::path::absolute(&path).unwrap_or(path).display().to_string()
         };
         let name = address.trim_end_matches('/').trim_end_matches(".git");
-        let name = tame(name.rsplit(['/', ':']).next().unwrap_or_default());
+        let name = folder_name(name.rsplit(['/', ':']).next().unwrap_or_default());
         let hash = content_hash(format!("{entrant}\n{address}").as_bytes());
         let hash: String = hash.trim_start_matches("sha256:").chars().take(8).collect();
-        let folder = beside.join(".agon/git").join(format!("{}-{hash}", tame(entrant)));
+        let folder = beside.join(".agon/git").join(format!("{}-{hash}", folder_name(entrant)));
         Self { address, branch: branch.map(str::to_owned), name, folder, limits: Limits::default() }
     }
 
@@ -149,7 +149,7 @@ impl Repository {
             if !self.bare().is_dir() {
                 return Err(unknown());
             }
-            self.lay_out(commit)?;
+            self.check_out(commit)?;
         }
         Ok(Checkout { folder, commit: commit.to_owned() })
     }
@@ -164,7 +164,7 @@ impl Repository {
         }
         let from =
             self.branch.as_ref().map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
-        let what = format!("+{from}:{NEWEST}");
+        let what = format!("+{from}:{NEWEST_REF}");
         let words =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--"];
         let fetched = git.run(&[&words[..], &[&self.address, &what]].concat()).and_then(|_| {
@@ -183,10 +183,10 @@ impl Repository {
             return Err(refusal);
         }
         let new = git
-            .run(&["rev-parse", "--verify", "--quiet", &format!("{NEWEST}^{{commit}}")])?
+            .run(&["rev-parse", "--verify", "--quiet", &format!("{NEWEST_REF}^{{commit}}")])?
             .trim()
             .to_owned();
-        let left_out = self.lay_out(&new)?;
+        let left_out = self.check_out(&new)?;
         let old = self.current();
         let mut updated = FetchResult {
             folder: self.place(&new),
@@ -240,7 +240,7 @@ impl Repository {
         let range = old.map_or_else(|| updated.new.clone(), |old| format!("{old}..{}", updated.new));
         updated.commits = git.run(&["rev-list", "--count", &range])?.trim().parse().unwrap_or_default();
         let log =
-            git.run(&["log", "--no-show-signature", &format!("-{NAMED}"), "--format=%h%x09%s", &range])?;
+            git.run(&["log", "--no-show-signature", &format!("-{MAX_LISTED}"), "--format=%h%x09%s", &range])?;
         let pair = |line: &str| line.split_once('\t').map(|(id, subject)| (id.to_owned(), sanitize(subject)));
         updated.subjects = log.lines().filter_map(pair).collect();
         let Some(old) = old else { return Ok(()) };
@@ -256,7 +256,7 @@ impl Repository {
                 _ => "changed",
             };
             updated.files += 1;
-            if updated.paths.len() < NAMED {
+            if updated.paths.len() < MAX_LISTED {
                 updated.paths.push((how, sanitize(path)));
             }
         }
@@ -264,7 +264,7 @@ impl Repository {
     }
 
     /// Writes the files of a commit to their folder, if they are not there yet. Returns the submodules.
-    fn lay_out(&self, commit: &str) -> Result<Vec<String>, BotRejection> {
+    fn check_out(&self, commit: &str) -> Result<Vec<String>, BotRejection> {
         let git = self.git();
         let left_out = self.within_limits(&git, commit)?;
         let place = self.place(commit);
@@ -330,7 +330,7 @@ impl Drop for UnfinishedDir {
 }
 
 /// Whether an address is a URL or an ssh address: `https://...`, `user@host:path`.
-fn is_elsewhere(address: &str) -> bool {
+fn is_remote(address: &str) -> bool {
     let colon = address.find(':');
     address.contains("://") || colon.is_some_and(|colon| !address[..colon].contains('/'))
 }
@@ -341,7 +341,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// A name that is usable as a folder name on any system.
-fn tame(name: &str) -> String {
+fn folder_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
     let name: String = name.chars().take(40).map(plain).collect();
     let name = name.trim_start_matches('-').to_owned();

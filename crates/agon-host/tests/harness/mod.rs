@@ -102,13 +102,13 @@ pub fn python() -> PathBuf {
 }
 
 /// Folders for one test: a bot's, another bot's, and a scratch folder.
-pub struct Arena {
+pub struct Harness {
     home: tempfile::TempDir,
     victim: Child,
     pub situation: Situation,
 }
 
-impl Drop for Arena {
+impl Drop for Harness {
     fn drop(&mut self) {
         self.victim.kill().expect("the victim still runs");
         self.victim.wait().expect("wait");
@@ -125,7 +125,7 @@ pub struct Outcome {
 
 pub const SCRATCH: u64 = 4 << 20;
 
-impl Arena {
+impl Harness {
     pub fn new(situation: Situation) -> Self {
         let home = tempfile::Builder::new().prefix("agon-test-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("set mode");
@@ -182,10 +182,10 @@ impl Arena {
 
     /// Runs a program to its end, at most 20 seconds.
     pub fn run_policy(&self, policy: &Policy) -> Outcome {
-        let mut jailed = self.spawn(policy).unwrap_or_else(|error| panic!("{:?}: {error}", self.situation));
-        drop(jailed.take_stdin());
-        let mut stdout = jailed.take_stdout().expect("stdout");
-        let mut stderr = jailed.take_stderr().expect("stderr");
+        let mut process = self.spawn(policy).unwrap_or_else(|error| panic!("{:?}: {error}", self.situation));
+        drop(process.take_stdin());
+        let mut stdout = process.take_stdout().expect("stdout");
+        let mut stderr = process.take_stderr().expect("stderr");
         let reader = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             stderr.read_to_end(&mut bytes).expect("read stderr");
@@ -196,8 +196,8 @@ impl Arena {
             stdout.read_to_end(&mut bytes).expect("read stdout");
             bytes
         });
-        jailed.wait_for(Some(Duration::from_secs(20)));
-        let ended = jailed.kill_all();
+        process.wait_for(Some(Duration::from_secs(20)));
+        let ended = process.kill_all();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let stdout = text(output.join().expect("stdout"));
         Outcome { stdout, stderr: text(reader.join().expect("stderr")), ended }
@@ -219,9 +219,9 @@ impl Arena {
     }
 }
 
-/// Processes with this arena's path among their arguments.
-pub fn processes_naming(arena: &Arena) -> Vec<String> {
-    let needle = arena.path("bot").display().to_string();
+/// Processes with this harness's path among their arguments.
+pub fn processes_naming(harness: &Harness) -> Vec<String> {
+    let needle = harness.path("bot").display().to_string();
     let lines = fs::read_dir("/proc").expect("proc").flatten().filter_map(|process| {
         let line = fs::read(process.path().join("cmdline")).ok()?;
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
@@ -230,10 +230,10 @@ pub fn processes_naming(arena: &Arena) -> Vec<String> {
     lines.collect()
 }
 
-/// Runs a test in a new arena for every situation.
-pub fn everywhere(test: impl Fn(&Arena)) {
+/// Runs a test in a new harness for every situation.
+pub fn everywhere(test: impl Fn(&Harness)) {
     for situation in Situation::all() {
-        test(&Arena::new(situation));
+        test(&Harness::new(situation));
     }
 }
 
