@@ -1,4 +1,4 @@
-//! The users of deploy/nats/users.conf may do what their part needs, and nothing else. Against a real nats-server.
+//! The users of deploy/nats/users.conf have the permissions of their role, and no others. Against a real nats-server.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use agon_rig::Nats;
 use async_nats::jetstream::{AckKind, consumer, stream};
 use futures_util::StreamExt as _;
 
-/// nats-server with the users that we tell people to make.
+/// A nats-server with the users of the deployment files.
 fn server() -> Nats {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/nats/users.conf");
     let mut users = std::fs::read_to_string(file).unwrap();
@@ -28,7 +28,7 @@ async fn enter(nats: &Nats, name: &str) -> NatsConnection {
     NatsConnection::connect(&options).await.unwrap()
 }
 
-/// What the server says to this user about publishing, or hearing, such a thing; so many objections are waited for.
+/// Errors of the server for this user when it publishes or subscribes. Waits for `expected` errors.
 async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
     link.take_server_errors();
     let heard = if subscribe.is_empty() {
@@ -41,7 +41,7 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expec
     }
     settle(link).await;
     let mut objections = link.take_server_errors();
-    // Events have a task of their own: what the server has said may not be there yet.
+    // Events arrive in another task, so errors of the server may come later.
     let begun = Instant::now();
     while objections.len() < expected && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -51,7 +51,7 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expec
     objections
 }
 
-/// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
+/// Waits until the server has processed everything so far. Its errors arrive before the reply to this round trip.
 async fn settle(link: &NatsConnection) {
     let inbox = link.client().new_inbox();
     let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
@@ -87,7 +87,7 @@ async fn queue(coordinator: &NatsConnection) {
 }
 
 #[test]
-fn each_user_may_do_its_part() {
+fn each_user_has_the_permissions_of_its_role() {
     if agon_rig::skip_without_servers() {
         return;
     }
@@ -95,7 +95,7 @@ fn each_user_may_do_its_part() {
     run(async {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
-        // Files: one puts them there, the other fetches them.
+        // Files: the coordinator stores them, the worker reads them.
         let hash = Blobs::create(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
         assert_eq!(Blobs::open(&w1).await.unwrap().get(&hash).await.unwrap().unwrap(), b"a bot");
         // A job: pulled, reported, acked.
@@ -120,7 +120,7 @@ fn each_user_may_do_its_part() {
 }
 
 #[test]
-fn a_spectator_sees_workers_and_drains_one() {
+fn spectator_can_list_and_drain_workers() {
     if agon_rig::skip_without_servers() {
         return;
     }
@@ -150,15 +150,15 @@ fn a_spectator_sees_workers_and_drains_one() {
                 .unwrap();
         });
         assert_eq!(roster.send_command("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
-        let nobody = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
-        assert!(nobody.contains("worker w2 does not answer: it is not connected"), "{nobody}");
+        let missing = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
+        assert!(missing.contains("worker w2 does not answer: it is not connected"), "{missing}");
         assert!(roster.send_command("*", &WorkerCommand::Drain).await.unwrap_err().is_wrong_use());
         assert_eq!((w1.last_server_error(), spectator.last_server_error()), (None, None));
     });
 }
 
 #[test]
-fn a_worker_may_do_nothing_else() {
+fn worker_has_no_other_permissions() {
     if agon_rig::skip_without_servers() {
         return;
     }
@@ -167,7 +167,7 @@ fn a_worker_may_do_nothing_else() {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
         let forbidden = [
-            // Speaking for somebody else.
+            // Messages in the name of another worker.
             "agon.up.w2.beat",
             "agon.up.w2.report.cup",
             "agon.call",
@@ -209,7 +209,7 @@ fn a_worker_may_do_nothing_else() {
             );
         }
         assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order", 0).await, Vec::<String>::new());
-        // And it is told why, where it tries by itself.
+        // The program's own errors contain the reason.
         let error = Blobs::create(&w1, 1 << 20).await.unwrap_err().to_string();
         assert!(
             error.contains("Permissions Violation") && error.contains("hint: this user needs"),
@@ -219,7 +219,7 @@ fn a_worker_may_do_nothing_else() {
 }
 
 #[test]
-fn a_spectator_may_do_nothing_else() {
+fn spectator_has_no_other_permissions() {
     if agon_rig::skip_without_servers() {
         return;
     }

@@ -1,8 +1,8 @@
-//! A competition on this machine: its file, its ledger, its bots, and what is published of it.
+//! A competition on this machine: its file, its ledger, its bots, its tables and reports.
 //!
-//! What the command line and a server have in common. Nothing here prints, changes the process's current folder or is tied to a
-//! thread: relative paths are read from a folder that is named, what is to be said beside an answer is handed to a callback
-//! (`tell`), and what asks the ledger is asynchronous and runs in the caller's runtime.
+//! Used by the command line and the server. Nothing here prints, changes the current folder of the process or depends on a
+//! thread. Relative paths start at a folder that the caller names. Messages go to a callback (`tell`). Functions that use the
+//! ledger are async and run in the caller's runtime.
 
 pub mod check;
 pub mod competition;
@@ -21,5 +21,5 @@ pub use competition::{CompetitionPaths, LoadedCompetition};
 pub use error::Failure;
 pub use resolve::SandboxMode;
 
-/// Where messages go that stand beside an answer: a line each.
+/// Callback for messages to the user, one line each.
 pub type MessageSink<'t> = &'t mut dyn FnMut(&str);

@@ -1,4 +1,4 @@
-//! A competition on this machine: its file, its ledger beside it, its bots.
+//! A competition on this machine: its file, its ledger and its bots.
 
 pub mod export;
 pub mod file;

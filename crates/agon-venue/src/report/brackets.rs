@@ -1,4 +1,4 @@
-//! An elimination as it went: its stages from the plan, its scores from the ledger.
+//! Bracket of an elimination phase: stages from the schedule, scores from the ledger.
 
 use agon_core::GameInfo;
 use agon_league::format::{MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule, Stage};
@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 
 use crate::error::Failure;
 
-/// What the stages that were begun are called; nothing where there is only one.
+/// Names of the started stages; empty if there is only one.
 pub fn stage_names(plan: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], begun: u32) -> Vec<String> {
     if begun <= 1 && !plan.depends_on_results() {
         return Vec::new();
@@ -25,21 +25,21 @@ fn stage(plan: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], number: u32) ->
     plan.stage(number, &PhaseHistory { stages: &stages[..known], ..PhaseHistory::default() })
 }
 
-/// A tie in the making: sums stay whole numbers until all are in.
-struct Open {
+/// A tie that is being summed up. Sums stay integers until all games are added.
+struct TieSums {
     seats: [Entrant; 2],
     points: [FixedPoint; 2],
     second: [FixedPoint; 2],
-    /// Who has lost it by being disqualified.
+    /// Sides that lost because they were disqualified.
     forfeited: [bool; 2],
     extra: u32,
-    /// Whether all it takes part in was played to the end.
+    /// Whether all matches of the tie were played.
     finished: bool,
     stages: Vec<u32>,
     matches: Vec<MatchKey>,
 }
 
-/// The bracket, up to the stage that is being played.
+/// The bracket up to the current stage.
 pub async fn bracket(
     ledger: &dyn Ledger,
     info: &GameInfo,
@@ -49,11 +49,11 @@ pub async fn bracket(
     stages: &[Vec<MatchVerdict>],
     games: &GameList,
 ) -> Result<Bracket, Failure> {
-    let mut rounds: Vec<(String, Vec<Open>)> = Vec::new();
+    let mut rounds: Vec<(String, Vec<TieSums>)> = Vec::new();
     for number in 0..=stages.len() as u32 {
         let Some(stage) = stage(plan, stages, number) else { break };
         let name = stage.name();
-        // An extra pair belongs to the tie that needed it.
+        // An extra pair belongs to the tie that it decides.
         let (round, is_extra) = match name.split_once(", extra pair") {
             Some((round, _)) => (round, true),
             None => (name.as_str(), false),
@@ -62,7 +62,7 @@ pub async fn bracket(
             rounds.push((round.to_owned(), Vec::new()));
         }
         let Some((_, ties)) = rounds.last_mut() else { break };
-        join(ties, stage.as_ref(), field, number, is_extra, (number as usize) < stages.len());
+        ties_of_stage(ties, stage.as_ref(), field, number, is_extra, (number as usize) < stages.len());
         let filter = MatchFilter { stages: number..number + 1, ..MatchFilter::default() };
         let mut matches = ledger.matches(phase, filter);
         while let Some(one) = matches.next().await {
@@ -82,16 +82,16 @@ pub async fn bracket(
         "connect-five" => "games won - lost",
         _ => "score",
     };
-    let round = |(name, ties): (String, Vec<Open>)| Round {
+    let round = |(name, ties): (String, Vec<TieSums>)| Round {
         name,
         ties: ties.iter().map(|tie| closed(tie, games)).collect(),
     };
     Ok(Bracket { rounds: rounds.into_iter().map(round).collect(), second })
 }
 
-/// The ties of a stage, in its order, the better seeded first in each.
-fn join(
-    ties: &mut Vec<Open>,
+/// Ties of a stage in its order; in each tie the better seed comes first.
+fn ties_of_stage(
+    ties: &mut Vec<TieSums>,
     stage: &dyn Stage,
     field: &PhaseField,
     number: u32,
@@ -105,7 +105,7 @@ fn join(
         let seats = if seed(a) <= seed(b) { [a, b] } else { [b, a] };
         let at = ties.iter().position(|tie| tie.seats == seats).unwrap_or_else(|| {
             let zero = [FixedPoint::ZERO; 2];
-            ties.push(Open {
+            ties.push(TieSums {
                 seats,
                 points: zero,
                 second: zero,
@@ -126,7 +126,7 @@ fn join(
     }
 }
 
-fn add(ties: &mut [Open], key: MatchKey, verdict: &MatchVerdict) {
+fn add(ties: &mut [TieSums], key: MatchKey, verdict: &MatchVerdict) {
     let Some(tie) = ties.iter_mut().find(|tie| tie.seats.iter().all(|one| verdict.seats.contains(one)))
     else {
         return;
@@ -139,13 +139,13 @@ fn add(ties: &mut [Open], key: MatchKey, verdict: &MatchVerdict) {
     }
 }
 
-fn closed(tie: &Open, games: &GameList) -> Tie {
+fn closed(tie: &TieSums, games: &GameList) -> Tie {
     let side = |at: usize| Side {
         entrant: tie.seats[at],
         points: tie.points[at].to_f64(),
         second: tie.second[at].to_f64(),
     };
-    // Still equal after all extra pairs: the better seeded goes on.
+    // Still equal after all extra pairs: the better seed advances.
     let worth = |side: usize| (!tie.forfeited[side], tie.points[side], tie.second[side]);
     let second_is_better = worth(1) > worth(0);
     let shown = games.shown.iter().filter(|game| game.has_page && tie.stages.contains(&game.key.stage));
