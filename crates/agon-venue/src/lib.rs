@@ -1,7 +1,7 @@
 //! A competition on this machine: its file, its ledger, its bots, its tables and reports.
 //!
 //! Used by the command line and the server. Nothing here prints, changes the current folder of the process or depends on a
-//! thread. Relative paths start at a folder that the caller names. Messages go to a callback (`tell`). Functions that use the
+//! thread. Relative paths start at a folder that the caller names. Messages go to a callback (`notify`). Functions that use the
 //! ledger are async and run in the caller's runtime.
 
 pub mod check;

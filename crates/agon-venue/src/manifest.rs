@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     /// The program to run, if it exists.
-    pub fn program(&self, tell: MessageSink<'_>) -> Result<Program, ProgramError> {
+    pub fn program(&self, notify: MessageSink<'_>) -> Result<Program, ProgramError> {
         let program = Program::from_command(&self.command, &self.folder);
         let Some(build) = &self.build else { return program };
         let unbuilt =
@@ -108,7 +108,7 @@ impl Manifest {
         if let Some(missing) = products.iter().find(|path| !self.folder.join(path).exists()) {
             return Err(unbuilt(format!("{} does not exist", self.folder.join(missing).display())));
         }
-        self.note_if_stale(build, &products, tell);
+        self.note_if_stale(build, &products, notify);
         Ok(program)
     }
 
@@ -162,7 +162,7 @@ impl Manifest {
     }
 
     /// Prints a note if a source file is newer than the program, because the author may have forgotten to build.
-    fn note_if_stale(&self, build: &str, products: &[&str], tell: MessageSink<'_>) {
+    fn note_if_stale(&self, build: &str, products: &[&str], notify: MessageSink<'_>) {
         let changed = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
         let built: Option<SystemTime> = products
             .iter()
@@ -185,7 +185,10 @@ impl Manifest {
             let source = self.folder.join(word);
             if source.is_file() && changed(&source).is_some_and(|time| time > built) {
                 let again = self.shell_command(build);
-                tell(&format!("note: {}: {word} was changed after the last build; run: {again}", self.spec));
+                notify(&format!(
+                    "note: {}: {word} was changed after the last build; run: {again}",
+                    self.spec
+                ));
                 return;
             }
         }

@@ -94,7 +94,7 @@ impl From<io::Error> for ResolveError {
 }
 
 /// Resolves a bot spec.
-pub fn resolve_bot(request: &BotRequest<'_>, tell: MessageSink<'_>) -> Result<PlayerSpec, ResolveError> {
+pub fn resolve_bot(request: &BotRequest<'_>, notify: MessageSink<'_>) -> Result<PlayerSpec, ResolveError> {
     let BotRequest { game, bot, folder, .. } = *request;
     if let Some(name) = bot.strip_prefix("house:") {
         return Ok(PlayerSpec::House(name.to_owned()));
@@ -103,11 +103,11 @@ pub fn resolve_bot(request: &BotRequest<'_>, tell: MessageSink<'_>) -> Result<Pl
         return Ok(PlayerSpec::Human);
     }
     if let Some(manifest) = Manifest::of(game, bot, folder)? {
-        return request.from_manifest(&manifest, tell).map(PlayerSpec::Program);
+        return request.from_manifest(&manifest, notify).map(PlayerSpec::Program);
     }
     let seat = match kind_of(bot, folder)? {
         BotKind::Listed(path, name) => request.from_players_yml(path, name)?,
-        BotKind::Python(path, class) => request.from_python_path(path, class, tell)?,
+        BotKind::Python(path, class) => request.from_python_path(path, class, notify)?,
         BotKind::Packed(path, class) => request.from_zip(path, class)?,
         BotKind::Command(command, json_lines) => request.from_command(command, json_lines)?,
     };
@@ -181,7 +181,7 @@ impl BotRequest<'_> {
         &self,
         path: &Path,
         class: Option<&str>,
-        tell: MessageSink<'_>,
+        notify: MessageSink<'_>,
     ) -> Result<ProgramSpec, ResolveError> {
         if self.game == WORD_RACER {
             let hint = format!("name it as a command: \"python3 {}\"", path.display());
@@ -211,7 +211,7 @@ impl BotRequest<'_> {
         let own = vec![whole.clone()];
         let (home, learning) = overlay_dir::with_bot_data(&source, self.keep)?;
         if self.keep && !learning.kept {
-            tell(&format!("{}: the folder is not writable, so the bot's data will be lost", self.bot));
+            notify(&format!("{}: the folder is not writable, so the bot's data will be lost", self.bot));
         }
         let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
         let mut program = self.python_program(&target, class)?;
@@ -284,8 +284,12 @@ impl BotRequest<'_> {
     }
 
     /// A folder with an `agon.toml`.
-    fn from_manifest(&self, manifest: &Manifest, tell: MessageSink<'_>) -> Result<ProgramSpec, ResolveError> {
-        let program = self.sandboxed(manifest.program(tell).map_err(BotRejection::from)?)?;
+    fn from_manifest(
+        &self,
+        manifest: &Manifest,
+        notify: MessageSink<'_>,
+    ) -> Result<ProgramSpec, ResolveError> {
+        let program = self.sandboxed(manifest.program(notify).map_err(BotRejection::from)?)?;
         let hash = manifest.content_hash(&program.words)?;
         self.command_seat(manifest.name().to_owned(), hash, program, manifest.json_lines())
     }

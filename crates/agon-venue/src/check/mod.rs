@@ -62,7 +62,7 @@ struct CheckRun<'c> {
 }
 
 /// Checks a bot. A rejected bot is a result, not an error.
-pub fn check(request: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckResult, Failure> {
+pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<CheckResult, Failure> {
     let table = agon_engine::any_game(request.game)?;
     if request.bot.starts_with("house:") || request.bot == "human" {
         let hint = "name a folder, a .py, a .zip, a players.yml entry or a command in quotes";
@@ -88,7 +88,7 @@ pub fn check(request: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckR
         records: Vec::new(),
         logs: Vec::new(),
     };
-    let seat = run.find_bot(tell)?;
+    let seat = run.find_bot(notify)?;
     if let Some(seat) = &seat {
         let report = run.check_source(seat);
         run.load_and_play(seat, &report)?;
@@ -98,10 +98,10 @@ pub fn check(request: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckR
 
 impl CheckRun<'_> {
     /// Finds and reads the bot. Data that it writes in the trial is discarded.
-    fn find_bot(&mut self, tell: MessageSink<'_>) -> Result<Option<ProgramSpec>, Failure> {
+    fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Failure> {
         let CheckRequest { game, bot, sandbox, folder, .. } = *self.request;
         let request = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
-        let refusal = match resolve_bot(&request, tell) {
+        let refusal = match resolve_bot(&request, notify) {
             Ok(PlayerSpec::Program(seat)) => {
                 let mut seats = [PlayerSpec::Program(seat)];
                 install_game_files(game, &mut seats, &self.settings, &self.assets, folder)?;

@@ -85,18 +85,18 @@ impl TrialFaults {
 
     pub(super) fn rejections(self, game: &str) -> Vec<BotRejection> {
         let more = self.kinds.len().saturating_sub(MAX_FAULTS_SHOWN);
-        let mut told: Vec<BotRejection> = Vec::new();
+        let mut rejections_found: Vec<BotRejection> = Vec::new();
         for (_, times, mut refusal) in self.kinds.into_iter().take(MAX_FAULTS_SHOWN) {
             if times > 1 {
                 let what = refusal.what.trim_end_matches(')');
                 refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
             }
             refusal.hint = format!("see `agon games {game}` for the penalty of a fault");
-            told.push(refusal);
+            rejections_found.push(refusal);
         }
         if more > 0 {
-            told.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
+            rejections_found.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
         }
-        told
+        rejections_found
     }
 }

@@ -38,14 +38,14 @@ pub async fn history(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let told = loaded.table.published_json(record, &loaded.assets).map_err(|e| broke(one.key, &e))?;
-            let Some(told) = told else {
+            let text = loaded.table.published_json(record, &loaded.assets).map_err(|e| broke(one.key, &e))?;
+            let Some(text) = text else {
                 drop(out);
                 fs::remove_file(path)?;
                 return Ok(None);
             };
             count += 1;
-            write!(out, "{}\n\"match_{count}\": {told}", if count > 1 { "," } else { "" })?;
+            write!(out, "{}\n\"match_{count}\": {text}", if count > 1 { "," } else { "" })?;
         }
     }
     out.write_all(b"\n}}\n")?;
@@ -186,15 +186,15 @@ async fn game_logs(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let told = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| broke(one.key, &e))?;
-            let Some(told) = told else { return Ok(None) };
+            let text = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| broke(one.key, &e))?;
+            let Some(text) = text else { return Ok(None) };
             if count == 0 {
                 fs::create_dir_all(folder).map_err(|e| {
                     Failure::io("create", folder, &e, "check disk space and write permission")
                 })?;
             }
             count += 1;
-            create(&folder.join(format!("game-{count:04}.json")))?.write_all(told.as_bytes())?;
+            create(&folder.join(format!("game-{count:04}.json")))?.write_all(text.as_bytes())?;
         }
     }
     Ok((count > 0).then_some(count))

@@ -76,14 +76,14 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failu
 /// All mistakes of a file as one failure.
 pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
     let file = path.display().to_string();
-    let mut told: Vec<String> =
+    let mut lines: Vec<String> =
         found.iter().take(MAX_MISTAKES_SHOWN).map(|mistake| mistake.describe(&file)).collect();
     match found.len() {
         0 | 1 => {}
         all if all > MAX_MISTAKES_SHOWN => {
-            told.push(format!("{file}: {all} mistakes; the first {MAX_MISTAKES_SHOWN} are listed"))
+            lines.push(format!("{file}: {all} mistakes; the first {MAX_MISTAKES_SHOWN} are listed"));
         }
-        all => told.push(format!("{file}: {all} mistakes")),
+        all => lines.push(format!("{file}: {all} mistakes")),
     }
-    Failure { code: WRONG_USE, message: told.join("\n") }
+    Failure { code: WRONG_USE, message: lines.join("\n") }
 }

@@ -22,7 +22,7 @@ pub fn load_bots(
     phase: u32,
     history: Option<&Path>,
     known: &[String],
-    tell: MessageSink<'_>,
+    notify: MessageSink<'_>,
 ) -> Result<Vec<LoadedEntrant>, Failure> {
     let LoadedCompetition { competition, assets, place, .. } = loaded;
     let mut seats = Vec::new();
@@ -31,7 +31,7 @@ pub fn load_bots(
         let (bot, commit) = bot_spec(place, &entrant.name, &entrant.bot)?;
         let beside = history.map(|path| ExtraFile { name: "history.json", path });
         // Paths are relative to the folder of the competition file, and commands run there.
-        let order = BotRequest {
+        let request = BotRequest {
             game: competition.game,
             bot: &bot,
             sandbox: sandbox(competition),
@@ -39,7 +39,7 @@ pub fn load_bots(
             beside,
             folder: &place.folder,
         };
-        let seat = resolve_bot(&order, tell)
+        let seat = resolve_bot(&request, notify)
             .map_err(|trouble| trouble.of(&bot))
             .map_err(|failure| of_entrant(&entrant.name, &failure))?;
         if let PlayerSpec::Program(program) = &seat

@@ -26,7 +26,7 @@ pub fn run_competition(
     ledger: &dyn Ledger,
     context: RunContext<'_>,
     listener: &mut dyn RunListener,
-    tell: MessageSink<'_>,
+    notify: MessageSink<'_>,
 ) -> Result<RunOutcome, Failure> {
     let RunContext { runtime, executor, stop, boards } = context;
     let run = CompetitionRun {
@@ -43,13 +43,13 @@ pub fn run_competition(
     let history_folder = ScratchDir::new("history")?;
     let mut bots = |phase: u32| {
         let path = history_folder.path().join("history.json");
-        let told = phase > 0 && {
+        let has_history = phase > 0 && {
             let history = export::history(loaded, ledger, 0..phase, &path);
             runtime.block_on(history)?.is_some()
         };
         let known =
             runtime.block_on(ledger.bot_versions())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
-        load_bots::load_bots(loaded, phase, told.then_some(&*path), &known, tell)
+        load_bots::load_bots(loaded, phase, has_history.then_some(&*path), &known, notify)
     };
     run.run(&mut bots, listener)
 }

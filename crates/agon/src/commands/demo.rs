@@ -69,11 +69,11 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
         played = wait_until_finished(&app) => played,
         () = agon_server::wait_for_stop_signal() => Err(Failure { code: NO, message: String::new() }),
     };
-    let told = match played {
+    let result = match played {
         Ok(()) => tables(&files, args).await,
         Err(failure) => Err(failure),
     };
-    if told.is_ok() && !args.no_serve {
+    if result.is_ok() && !args.no_serve {
         output::note(&format!("\nTables and replays: {url}"));
         if let Some(link) = invitation {
             output::note(&format!("To see the organiser dashboard, sign up as the organiser: {link}"));
@@ -83,7 +83,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     }
     let _ = stop.send(());
     serving.await.map_err(broke)?.map_err(serve::start_failure)?;
-    told
+    result
 }
 
 fn broke(error: impl std::fmt::Display) -> Failure {
@@ -97,7 +97,7 @@ async fn competitions(app: &AppState) -> Result<Vec<agon_store::site_db::HostedC
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.
 async fn wait_until_finished(app: &AppState) -> Result<(), Failure> {
-    let (begun, mut told) = (Instant::now(), Vec::new());
+    let (begun, mut reported) = (Instant::now(), Vec::new());
     loop {
         let all = competitions(app).await?;
         for one in &all {
@@ -106,8 +106,8 @@ async fn wait_until_finished(app: &AppState) -> Result<(), Failure> {
                     let words = one.message.as_deref().unwrap_or("no message");
                     return Err(broke(format!("{}: {words}", one.name)));
                 }
-                CompetitionState::Finished if !told.contains(&one.id) => {
-                    told.push(one.id.clone());
+                CompetitionState::Finished if !reported.contains(&one.id) => {
+                    reported.push(one.id.clone());
                     output::note(&format!(
                         "{}: finished after {:.0} s",
                         one.name,

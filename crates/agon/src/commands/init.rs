@@ -34,12 +34,12 @@ pub fn run(args: &Init) -> Result<(), Failure> {
         let commands: Vec<&String> = next.iter().map(|(command, _)| command).collect();
         return output::print_json("init", json!({"game": info.id, "file": shown, "next": commands}));
     }
-    let mut told =
+    let mut text =
         format!("{shown}: {} as described in the game's document, with the house bots\n\n", info.title);
-    told += "Add your entrants with an editor. Next steps:\n\n";
+    text += "Add your entrants with an editor. Next steps:\n\n";
     let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
     for (command, does) in &next {
-        told += &format!("  {command:width$}   {does}\n");
+        text += &format!("  {command:width$}   {does}\n");
     }
-    output::print(&told)
+    output::print(&text)
 }

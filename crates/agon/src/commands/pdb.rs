@@ -32,9 +32,9 @@ pub fn run(session: &DebugSession<'_>) -> Result<(), Failure> {
     };
     let seed = bot_seed(first.record(), session.seat);
     let mut talk = InteractiveBot::in_terminal(&program, seed).map_err(|e| broke(e.to_string()))?;
-    let told = play_up_to(session, target, &mut talk).map_err(broke)?;
+    let reply = play_up_to(session, target, &mut talk).map_err(broke)?;
     drop(talk);
-    let now = match told {
+    let now = match reply {
         InteractiveReply::Quit => return output::print("quit the debugger before the bot answered\n"),
         InteractiveReply::Answer(text) => film.judge_answer(target.turn, session.seat, &text),
         InteractiveReply::Fault(fault, says) => Err(FaultReport::new(fault, says)),
@@ -71,9 +71,9 @@ fn play_up_to(
             }
             if here || !alone {
                 let seen = film.observation(request.turn, session.seat).json;
-                let told = talk.turn(request.name, request.limit, &seen)?;
-                if here || told == InteractiveReply::Quit {
-                    return Ok(told);
+                let reply = talk.turn(request.name, request.limit, &seen)?;
+                if here || reply == InteractiveReply::Quit {
+                    return Ok(reply);
                 }
             }
         }

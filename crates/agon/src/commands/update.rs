@@ -18,7 +18,7 @@ const MAX_LINES_SHOWN: usize = 10;
 /// Updates each repository. A failure does not stop the others.
 pub fn run(args: &Update) -> Result<(), Failure> {
     let file = file::load(&args.file)?;
-    let mut told = String::new();
+    let mut text = String::new();
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
@@ -30,7 +30,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
             Ok(updated) => new += usize::from(updated.old.as_ref() != Some(&updated.new)),
             Err(_) => failed += 1,
         }
-        told += &describe(&entrant.name, &updated);
+        text += &describe(&entrant.name, &updated);
         entries.push(as_json(entrant, &repository, &updated));
     }
     if args.json {
@@ -39,7 +39,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
         output::print("no entrant is a git repository: nothing to update\n")?;
     } else {
         let same = entries.len() - new - failed;
-        output::print(&format!("{told}{new} updated, {same} unchanged, {failed} failed\n"))?;
+        output::print(&format!("{text}{new} updated, {same} unchanged, {failed} failed\n"))?;
     }
     // Failures are already on stdout.
     if failed == 0 { Ok(()) } else { Err(Failure { code: NO, message: String::new() }) }

@@ -140,7 +140,10 @@ mod tests {
         WorkerInfo { heartbeat: beat, age: Duration::ZERO, status: state }
     }
 
-    fn told(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerInfo]) -> Vec<String> {
+    fn change_texts(
+        known: &mut BTreeMap<(String, String), WorkerStatus>,
+        seen: &[WorkerInfo],
+    ) -> Vec<String> {
         changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
     }
 
@@ -148,14 +151,17 @@ mod tests {
     fn joining_and_leaving_is_reported_once() {
         let mut known = BTreeMap::new();
         let (a, b) = (seen("a", "1", WorkerStatus::Idle), seen("b", "1", WorkerStatus::Refused));
-        assert_eq!(told(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
-        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Playing), b.clone()]), [""; 0]);
-        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Lost), b.clone()]), ["a lost"]);
+        assert_eq!(change_texts(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
+        assert_eq!(change_texts(&mut known, &[seen("a", "1", WorkerStatus::Playing), b.clone()]), [""; 0]);
+        assert_eq!(change_texts(&mut known, &[seen("a", "1", WorkerStatus::Lost), b.clone()]), ["a lost"]);
         // The worker restarted. Its old session is dropped without a message.
-        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Idle), b.clone()]), ["a came"]);
-        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Draining), b.clone()]), ["a draining"]);
-        assert_eq!(told(&mut known, &[b]), ["a left"]);
-        assert_eq!(told(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
+        assert_eq!(change_texts(&mut known, &[seen("a", "2", WorkerStatus::Idle), b.clone()]), ["a came"]);
+        assert_eq!(
+            change_texts(&mut known, &[seen("a", "2", WorkerStatus::Draining), b.clone()]),
+            ["a draining"]
+        );
+        assert_eq!(change_texts(&mut known, &[b]), ["a left"]);
+        assert_eq!(change_texts(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
     }
 
     #[test]

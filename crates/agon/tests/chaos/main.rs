@@ -110,7 +110,7 @@ impl EventSequence {
         (self.rng.next_u64() % most as u64) as usize
     }
 
-    fn tell(&self, what: &str) {
+    fn print(&self, what: &str) {
         eprintln!("{:>7.1} s  {what}", self.begun.elapsed().as_secs_f64());
     }
 
@@ -153,7 +153,7 @@ impl EventSequence {
         let millis = 300 + self.below(2500) as u64;
         let name = cluster.trigger(kind, target, self.rng.next_u64());
         *self.happened.entry(kind).or_default() += 1;
-        self.tell(&format!("{}: {name}, for {:.1} s", kind.says(), millis as f64 / 1e3));
+        self.print(&format!("{}: {name}, for {:.1} s", kind.says(), millis as f64 / 1e3));
         self.broken.push(ActiveFailure {
             until: Instant::now() + Duration::from_millis(millis),
             kind,
@@ -192,8 +192,8 @@ impl EventSequence {
             sleep(Duration::from_millis(20));
         }
         self.repair(cluster, true);
-        let told = cluster.verify();
-        self.tell(&told);
+        let summary = cluster.verify();
+        self.print(&summary);
     }
 }
 
@@ -208,7 +208,7 @@ fn no_match_is_lost_or_duplicated_under_any_failure() {
     let seed = std::env::var("AGON_CHAOS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
     let Some(mut cluster) = Cluster::build() else { return };
     let mut sequence = EventSequence::new(seed, events);
-    sequence.tell(&format!("seed {seed}, {events} events"));
+    sequence.print(&format!("seed {seed}, {events} events"));
     for cup in CUPS.into_iter().cycle() {
         if sequence.left == 0 {
             break;
