@@ -11,31 +11,31 @@ use agon_engine::{ReplayError, SeriesError};
 use agon_games::UnknownGame;
 use agon_host::BotRejection;
 
-/// How many lines of a bot's own words are shown when it is refused.
-const TRACE_SHOWN: usize = 12;
+/// Maximum number of trace lines that are shown when a bot is rejected.
+const MAX_TRACE_LINES: usize = 12;
 
-/// Why a command did not do what was asked.
+/// Reason why a command failed.
 #[derive(Debug)]
 pub struct Failure {
     /// Class of the error.
     pub kind: ErrorKind,
-    /// What and where; further lines may be hints.
+    /// The problem and its place; further lines may be hints.
     pub message: String,
 }
 
 impl Failure {
-    /// The user can mend it.
+    /// A usage error: the user can fix it.
     pub fn wrong_use(what: impl fmt::Display, hint: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::Usage, message: format!("{what}\nhint: {hint}") }
     }
 
-    /// A bot that is not accepted: which, where, what, and its own words.
+    /// A bot that is not accepted: bot, place, problem and the end of its trace.
     pub fn refused(bot: &str, refusal: &BotRejection) -> Self {
         let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
         let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
         let own = |file: &String| names(bot, file) || names(path, file);
         let place = match &refusal.file {
-            // The file is what was named on the command line: once is enough.
+            // The command line already names the file, so it is not repeated.
             Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
                 let file = if own(file) { bot.to_owned() } else { file.clone() };
                 BotRejection { file: Some(file), ..refusal.clone() }.place()
@@ -45,7 +45,7 @@ impl Failure {
         };
         let mut message = format!("{place}: {}", refusal.what);
         let trace: Vec<&str> = refusal.trace.lines().collect();
-        for line in &trace[trace.len().saturating_sub(TRACE_SHOWN)..] {
+        for line in &trace[trace.len().saturating_sub(MAX_TRACE_LINES)..] {
             message += &format!("\n  {line}");
         }
         if !refusal.hint.is_empty() {
@@ -54,7 +54,7 @@ impl Failure {
         Self { kind: ErrorKind::Usage, message }
     }
 
-    /// The machine said no.
+    /// An I/O error.
     pub fn io(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
         Self {
             kind: ErrorKind::Internal,
@@ -95,18 +95,18 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self {
             kind: ErrorKind::Internal,
-            message: format!("{error}\nhint: is the output still there to be written to?"),
+            message: format!("{error}\nhint: check that the output file or pipe is still open"),
         }
     }
 }
 
 impl Failure {
-    /// A record file that cannot be read as one.
+    /// A record file that cannot be parsed.
     pub fn record(path: &Path, error: &RecordError) -> Self {
         let hint = match error {
             RecordError::FutureVersion { .. } => "update Agon",
-            RecordError::NotARecord => "records are written by `agon play ... --record FILE`",
-            _ => "take a fresh copy of the file; a record that was changed proves nothing",
+            RecordError::NotARecord => "use a file written by `agon play ... --record FILE`",
+            _ => "get a new copy of the file; a changed record proves nothing",
         };
         let kind = if matches!(error, RecordError::FutureVersion { .. }) {
             ErrorKind::Usage
@@ -126,9 +126,9 @@ impl Failure {
         let hint = match error {
             ReplayError::OtherRules { .. } => "replay it with the version of Agon that played it",
             ReplayError::Settings(_) => {
-                "if it was played with a file of its own, give it again: --set words=FILE"
+                "if the game was played with its own word list, name it again: --set words=FILE"
             }
-            ReplayError::Differs { .. } => "the record is not what was played",
+            ReplayError::Differs { .. } => "do not trust this record: it differs from what the rules give",
         };
         let text = error.to_string();
         let what = text.split("\nhint: ").next().unwrap_or_default();

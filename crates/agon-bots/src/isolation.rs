@@ -1,4 +1,4 @@
-//! Bots of one game that lie in the same folder: none of them reads another's files.
+//! Hides the files of other bots: bots of one game that share a folder cannot read each other's files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,15 @@ use agon_host::sandbox::can_hide;
 
 use crate::error::Failure;
 
-/// Hides from each program what the other seats' bots are made of. What a seat names is its own, whoever names it too.
+/// Hides the files of the other seats' bots from each program. Files that a seat names itself stay visible to it, even if another seat
+/// names them too.
 pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Failure> {
     let named: Vec<Vec<PathBuf>> =
-        seats.iter().map(|seat| program(seat).map_or_else(Vec::new, named)).collect();
+        seats.iter().map(|seat| program(seat).map_or_else(Vec::new, named_paths)).collect();
     for (index, seat) in seats.iter_mut().enumerate() {
         let PlayerSpec::Program(seat) = seat else { continue };
         let mut own = named[index].clone();
-        // What runs it, if that lies there too.
+        // The interpreter or program itself, if it is in the same folder.
         own.extend(seat.program.locate().ok().and_then(|path| path.canonicalize().ok()));
         let is_own = |path: &PathBuf| own.iter().any(|own| own.starts_with(path) || path.starts_with(own));
         let others =
@@ -26,20 +27,20 @@ pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Hides these files and folders from a program, and all that is as good as them.
+/// Hides these files and folders from a program, and their compiled or copied forms.
 pub fn hide_paths(seat: &mut ProgramSpec, mut hidden: Vec<PathBuf>) -> Result<(), Failure> {
     hidden.sort();
     hidden.dedup();
-    // It may be run from a copy of its folder.
+    // The program may run from a copy of its folder.
     let copies: Vec<PathBuf> = hidden.iter().flat_map(|path| copies(path, &seat.program)).collect();
     hidden.extend(copies);
-    let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled(path)).collect();
+    let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled_files(path)).collect();
     hidden.extend(compiled);
     seat.program.hidden = hidden;
-    check(seat)
+    check_can_hide(seat)
 }
 
-/// Where a file lies in the private copy of the folder that a program is run from.
+/// Paths of a file in the private copy of the folder that a program runs from.
 fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
     if program.private.is_none() {
         return Vec::new();
@@ -49,15 +50,16 @@ fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
     inside.map(|inside| program.folder.join(inside)).filter(|copy| copy.symlink_metadata().is_ok()).collect()
 }
 
-/// That it cannot be done is found out before any game, and is not the bot's fault.
-fn check(seat: &ProgramSpec) -> Result<(), Failure> {
+/// Checks before any game that the files can be hidden. A failure is not the bot's fault.
+fn check_can_hide(seat: &ProgramSpec) -> Result<(), Failure> {
     let ProgramSpec { program, spec, .. } = seat;
     if !program.sandboxed {
         return Ok(());
     }
     let folder = program.folder.canonicalize()?;
-    can_hide(&program.hidden, program.readable_dirs.iter().chain([&folder]))
-        .map_err(|error| Failure::wrong_use(format!("{spec}: {error}"), "give each bot a folder of its own"))
+    can_hide(&program.hidden, program.readable_dirs.iter().chain([&folder])).map_err(|error| {
+        Failure::wrong_use(format!("{spec}: {error}"), "put each bot into a separate folder")
+    })
 }
 
 const fn program(seat: &PlayerSpec) -> Option<&Program> {
@@ -67,8 +69,8 @@ const fn program(seat: &PlayerSpec) -> Option<&Program> {
     }
 }
 
-/// The files and folders a bot is named by: a Python bot's path, or what a command names in its folder.
-fn named(program: &Program) -> Vec<PathBuf> {
+/// Files and folders that a bot spec names: the path of a Python bot, or the paths in a command.
+fn named_paths(program: &Program) -> Vec<PathBuf> {
     if !program.bot_files.is_empty() {
         return program.bot_files.clone();
     }
@@ -82,8 +84,8 @@ fn named(program: &Program) -> Vec<PathBuf> {
     paths.filter(|path| path.starts_with(&folder)).collect()
 }
 
-/// What Python has kept of a module beside it: as good as the module.
-fn compiled(path: &Path) -> Vec<PathBuf> {
+/// Compiled forms of a Python module, which reveal as much as the module.
+fn compiled_files(path: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(stem)) = (path.parent(), path.file_stem()) else { return Vec::new() };
     if path.extension().is_none_or(|ending| ending != "py") {
         return Vec::new();
@@ -113,7 +115,7 @@ mod tests {
         })
     }
 
-    /// What is hidden from each of these commands, played in a folder with these files.
+    /// Files hidden from each of these commands in a folder with these files.
     fn hidden(files: &[&str], commands: &[&[&str]]) -> Vec<Vec<String>> {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_command_keeps_what_it_names() {
+    fn command_can_read_only_the_files_that_it_names() {
         let files = [
             "a.py",
             "b.py",
@@ -157,7 +159,7 @@ mod tests {
                 vec!["a.py", "b.py", "run.sh", "__pycache__/b.cpython-312.pyc"],
             ]
         );
-        // The folder itself is named: everything in it is the bot's.
+        // The command names the folder itself, so everything in it belongs to the bot.
         assert_eq!(
             hidden(&["A.class", "b.py"], &[&["java", "-cp", ".", "A"], &["python3", "b.py"]]),
             [vec![""; 0], vec![]]

@@ -1,10 +1,10 @@
-//! `agon.toml`: a folder that says how the bot in it is built and run.
+//! `agon.toml`: describes how to build and run the bot in a folder.
 //!
 //! ```toml
 //! command = "./bot"                      # run in the folder, without a shell
-//! build = "g++ -O2 -o bot bot.cpp"       # what its author runs first; Agon never runs it to play
-//! protocol = "json-lines"                # or the name of the game's own text protocol
-//! name = "my-bot"                        # else the folder's
+//! build = "g++ -O2 -o bot bot.cpp"       # run by the author; Agon never builds a bot to play
+//! protocol = "json-lines"                # or the name of a game's text protocol
+//! name = "my-bot"                        # default: the name of the folder
 //! language = "C++"
 //! ```
 
@@ -22,10 +22,10 @@ use toml::de::{DeTable, DeValue};
 use crate::MessageSink;
 use crate::error::Failure;
 
-/// Its name in a bot's folder.
+/// File name of the manifest in a bot's folder.
 pub const FILE: &str = "agon.toml";
 
-/// The JSON lines of `docs/protocol.md`.
+/// The JSON lines protocol of `docs/protocol.md`.
 pub const JSON_LINES: &str = "json-lines";
 
 /// Names of the text protocols of single games.
@@ -34,18 +34,18 @@ fn text_protocols() -> impl Iterator<Item = &'static str> {
 }
 
 const KEYS: [&str; 5] = ["command", "build", "protocol", "name", "language"];
-/// A file larger than this was not written by hand.
-const MOST_BYTES: u64 = 64 * 1024;
-/// A longer name would push everything else out of a table.
-const LONGEST_NAME: usize = 60;
+/// Maximum size of a manifest in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
+/// Maximum length of a bot's name in characters; a longer one would break tables.
+const MAX_NAME_CHARS: usize = 60;
 
-/// How the bot in a folder is built and run.
+/// Build and run instructions of the bot in a folder.
 #[derive(Debug)]
 pub struct Manifest {
-    /// As the bot was named.
+    /// Bot spec as the user wrote it.
     spec: String,
     folder: PathBuf,
-    /// Whether that is the folder that names are read from.
+    /// Whether the bot's folder is the base folder for relative paths.
     here: bool,
     command: String,
     build: Option<String>,
@@ -54,25 +54,25 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The one of a BOT that is a folder with an `agon.toml`; `None` for every other BOT. A relative path is read from `from`.
+    /// Reads the manifest if the bot spec is a folder with an `agon.toml`, otherwise returns `None`. Relative paths start at `from`.
     pub fn of(game: &str, bot: &str, from: &Path) -> Result<Option<Self>, Failure> {
-        // Shown as it was named.
+        // Errors show the path as the user wrote it.
         let file = Path::new(bot).join(FILE);
         let whole = from.join(&file);
         if !whole.is_file() {
             return Ok(None);
         }
-        let unreadable = |e| Failure::io("read", &file, &e, "may you read it?");
-        if whole.metadata().map_err(unreadable)?.len() > MOST_BYTES {
-            let what = format!("{}: larger than {MOST_BYTES} bytes", file.display());
+        let unreadable = |e| Failure::io("read", &file, &e, "check the read permission");
+        if whole.metadata().map_err(unreadable)?.len() > MAX_BYTES {
+            let what = format!("{}: larger than {MAX_BYTES} bytes", file.display());
             return Err(Failure::wrong_use(
                 what,
-                "it holds a few lines: command, build, protocol, name, language",
+                "write only a few lines: command, build, protocol, name, language",
             ));
         }
         let text = fs::read(&whole).map_err(unreadable)?;
         let folder = from.join(bot).canonicalize().map_err(unreadable)?;
-        let fields = Fields::read(&file, &text)?;
+        let fields = ManifestFields::read(&file, &text)?;
         let named = || {
             folder.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned())
         };
@@ -82,8 +82,8 @@ impl Manifest {
             && agon_games::game_info(game)?.bots.text_protocol != Some(protocol)
         {
             return Err(Failure::wrong_use(
-                format!("{bot}: its {FILE} says protocol = \"{protocol}\": it cannot play {game}"),
-                format!("`agon new {game} DIR` writes a bot that can"),
+                format!("{bot}: its {FILE} has protocol = \"{protocol}\", so it cannot play {game}"),
+                format!("create a bot for this game with `agon new {game} DIR`"),
             ));
         }
         let name = fields.name.unwrap_or_else(named);
@@ -98,14 +98,14 @@ impl Manifest {
         }))
     }
 
-    /// What is to be run, if it is there.
-    pub fn program(&self, tell: MessageSink<'_>) -> Result<Program, ProgramError> {
+    /// The program to run, if it exists.
+    pub fn program(&self, notify: MessageSink<'_>) -> Result<Program, ProgramError> {
         let program = Program::from_command(&self.command, &self.folder);
         let Some(build) = &self.build else { return program };
         let unbuilt =
-            |what| ProgramError { what, hint: format!("build it first: {}", self.in_folder(build)) };
+            |what| ProgramError { what, hint: format!("build it first: {}", self.shell_command(build)) };
         let program = match program {
-            // A missing interpreter is another matter than a missing program of the author's own.
+            // A missing interpreter is a different problem from a bot that is not built.
             Err(error) if self.command.trim_start().starts_with(['.', '/']) => {
                 return Err(unbuilt(error.what));
             }
@@ -113,32 +113,32 @@ impl Manifest {
         };
         let products = products(&program.words);
         if let Some(missing) = products.iter().find(|path| !self.folder.join(path).exists()) {
-            return Err(unbuilt(format!("there is no {}", self.folder.join(missing).display())));
+            return Err(unbuilt(format!("{} does not exist", self.folder.join(missing).display())));
         }
-        self.note_if_stale(build, &products, tell);
+        self.note_if_stale(build, &products, notify);
         Ok(program)
     }
 
-    /// Its name in tables.
+    /// Name of the bot in tables.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is spoken to by JSON lines.
+    /// Whether the bot speaks the JSON lines protocol.
     pub fn json_lines(&self) -> bool {
         self.json_lines
     }
 
-    /// A command line that works from where the person is.
-    fn in_folder(&self, command: &str) -> String {
+    /// A command line that works from the user's current folder.
+    fn shell_command(&self, command: &str) -> String {
         if self.here {
             return command.to_owned();
         }
         format!("(cd {} && {command})", quoted(&self.spec))
     }
 
-    /// What the bot is made of: the files at the top of its folder, and those in folders of its own that its command names.
-    /// Records and hidden files lie there by chance.
+    /// Hash of the bot's files: the files at the top of its folder, and those in subfolders that its command names.
+    /// Records and hidden files are not part of the bot.
     pub fn content_hash(&self, words: &[String]) -> Result<String, Failure> {
         let mut content = Vec::new();
         for file in self.files(words)? {
@@ -149,11 +149,11 @@ impl Manifest {
         Ok(content_hash(&content))
     }
 
-    /// The files that [`Self::content_hash`] is about, in order.
+    /// The files that [`Self::content_hash`] covers, sorted.
     pub fn files(&self, words: &[String]) -> Result<Vec<PathBuf>, Failure> {
         let mut files = files_in(&self.folder)?;
         for product in products(words) {
-            // A bot that came from somebody else may name any folder of this machine: none of that is the bot's, or is read.
+            // A manifest from an untrusted author may name any folder of this machine. Paths outside the bot's folder are ignored.
             let path = self.folder.join(product).canonicalize().unwrap_or_default();
             if path.starts_with(&self.folder) && path.is_dir() {
                 collect(&path, &mut files)?;
@@ -163,13 +163,13 @@ impl Manifest {
         Ok(files)
     }
 
-    /// Where the bot is: a whole path.
+    /// Absolute path of the bot's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A changed source that was not built again is the commonest way to wonder why nothing changes.
-    fn note_if_stale(&self, build: &str, products: &[&str], tell: MessageSink<'_>) {
+    /// Prints a note if a source file is newer than the program, because the author may have forgotten to build.
+    fn note_if_stale(&self, build: &str, products: &[&str], notify: MessageSink<'_>) {
         let changed = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
         let built: Option<SystemTime> = products
             .iter()
@@ -191,21 +191,24 @@ impl Manifest {
         {
             let source = self.folder.join(word);
             if source.is_file() && changed(&source).is_some_and(|time| time > built) {
-                let again = self.in_folder(build);
-                tell(&format!("note: {}: {word} was changed after the last build: {again}", self.spec));
+                let again = self.shell_command(build);
+                notify(&format!(
+                    "note: {}: {word} was changed after the last build; run: {again}",
+                    self.spec
+                ));
                 return;
             }
         }
     }
 }
 
-/// Whether a bot's folder is the one that names are read from; an empty name of it means the current one.
+/// Whether a bot's folder is the base folder for relative paths. An empty base means the current folder.
 fn is_here(from: &Path, folder: &Path) -> bool {
     let from = if from.as_os_str().is_empty() { std::env::current_dir() } else { from.canonicalize() };
     from.is_ok_and(|from| from == folder)
 }
 
-/// What a command runs, besides interpreters: its program if that is a path, and Java's class path.
+/// Files that a command runs, without interpreters: its program if that is a path, and Java's class path.
 fn products(words: &[String]) -> Vec<&str> {
     let mut products: Vec<&str> =
         words.first().map(String::as_str).filter(|word| word.contains('/')).into_iter().collect();
@@ -217,7 +220,7 @@ fn products(words: &[String]) -> Vec<&str> {
     products
 }
 
-/// The files of a folder, without those in folders of its own.
+/// The files of a folder, without subfolders.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     let hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
@@ -225,11 +228,11 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The files of a folder and of all folders in it.
+/// The files of a folder and of all its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     files.extend(files_in(folder)?);
     for entry in fs::read_dir(folder)?.flatten() {
-        // A link to a folder could lead round in a circle.
+        // Links to folders are not followed, because they could form a cycle.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             collect(&entry.path(), files)?;
         }
@@ -237,28 +240,28 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A path as a shell reads it.
+/// Quotes a path for a shell.
 pub fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+,@%".contains(c);
     if !path.is_empty() && !path.starts_with('-') && path.chars().all(plain) {
         return path.to_owned();
     }
-    // A path that begins with a dash would be read as an option.
+    // A shell command would read a path that begins with a dash as an option.
     let dash = if path.starts_with('-') { "./" } else { "" };
     format!("'{dash}{}'", path.replace('\'', r"'\''"))
 }
 
-/// What stands in the file.
+/// ManifestFields of the file.
 #[derive(Default)]
-struct Fields {
+struct ManifestFields {
     command: String,
     build: Option<String>,
     protocol: Option<String>,
     name: Option<String>,
 }
 
-impl Fields {
-    /// Reads them; all that is wrong is told at once, in the order of the lines.
+impl ManifestFields {
+    /// Parses the file, and reports all errors at once, in the order of the lines.
     fn read(file: &Path, text: &[u8]) -> Result<Self, Failure> {
         let at = |line: usize| format!("{}:{line}", file.display());
         let Ok(text) = std::str::from_utf8(text) else {
@@ -271,49 +274,46 @@ impl Fields {
         let table = DeTable::parse(text).map_err(|error| {
             let line = line_of(error.span().map_or(0, |span| span.start));
             let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Failure::wrong_use(format!("{}: {what}", at(line)), "lines are written key = \"value\"")
+            Failure::wrong_use(format!("{}: {what}", at(line)), "write each line as key = \"value\"")
         })?;
         let mut fields = Self::default();
-        let mut troubles: Vec<(usize, String, String)> = Vec::new();
+        let mut problems: Vec<(usize, String, String)> = Vec::new();
         for (key, value) in table.get_ref() {
             let line = line_of(key.span().start);
-            if let Err((what, hint)) = fields.take(key.get_ref(), value) {
-                troubles.push((line, what, hint));
+            if let Err((what, hint)) = fields.set_field(key.get_ref(), value) {
+                problems.push((line, what, hint));
             }
         }
         if !table.get_ref().contains_key("command") {
-            let hint = "say how the bot is run, such as command = \"node bot.js\"";
-            troubles.push((line_of(text.len()), "there is no `command`".to_owned(), hint.to_owned()));
+            let hint = "add the command that runs the bot, such as command = \"node bot.js\"";
+            problems.push((line_of(text.len()), "`command` is missing".to_owned(), hint.to_owned()));
         }
-        if troubles.is_empty() {
+        if problems.is_empty() {
             return Ok(fields);
         }
-        troubles.sort();
-        let lines = troubles.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
+        problems.sort();
+        let lines = problems.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
         Err(Failure { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
     }
 
-    /// One line of the file; or what is wrong with it, and what to do.
-    fn take(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), (String, String)> {
+    /// Takes over one line of the file. The error is the problem and a hint.
+    fn set_field(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), (String, String)> {
         if !KEYS.contains(&key) {
-            let known = format!("the keys are {}", KEYS.join(", "));
+            let known = format!("use one of {}", KEYS.join(", "));
             let hint = closest_name(key, KEYS).map_or(known, |near| format!("did you mean `{near}`?"));
-            return Err((format!("`{key}` is no key"), hint));
+            return Err((format!("unknown key `{key}`"), hint));
         }
         let DeValue::String(text) = value.get_ref() else {
             return Err((format!("`{key}` is not text"), format!("write it in quotes: {key} = \"...\"")));
         };
         let text = text.trim().to_owned();
         if text.is_empty() {
-            return Err((
-                format!("`{key}` is empty"),
-                format!("fill it in, or leave `{key}` out if it has no use"),
-            ));
+            return Err((format!("`{key}` is empty"), format!("fill it in, or remove `{key}`")));
         }
         if text.chars().any(char::is_control) {
             return Err((
-                format!("`{key}` holds a control character"),
-                "keep it to one line of plain text".to_owned(),
+                format!("`{key}` contains a control character"),
+                "write one line of plain text".to_owned(),
             ));
         }
         match key {
@@ -324,14 +324,14 @@ impl Fields {
             }
             "protocol" => {
                 let own: String = text_protocols().map(|known| format!(" or \"{known}\"")).collect();
-                let all = format!("protocol = \"{JSON_LINES}\"{own} (that game's own lines)");
+                let all = format!("use protocol = \"{JSON_LINES}\"{own} (that game's text protocol)");
                 let hint = closest_name(&text, std::iter::once(JSON_LINES).chain(text_protocols()))
                     .map_or(all, |near| format!("did you mean \"{near}\"?"));
-                return Err((format!("there is no protocol \"{text}\""), hint));
+                return Err((format!("unknown protocol \"{text}\""), hint));
             }
-            "name" if text.chars().count() > LONGEST_NAME => {
+            "name" if text.chars().count() > MAX_NAME_CHARS => {
                 return Err((
-                    format!("the name is longer than {LONGEST_NAME} characters"),
+                    format!("the name is longer than {MAX_NAME_CHARS} characters"),
                     "shorten it".to_owned(),
                 ));
             }
@@ -349,11 +349,11 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        Fields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().message
+        ManifestFields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().message
     }
 
     #[test]
-    fn folders_that_are_not_the_bots_are_never_read() {
+    fn files_outside_the_bots_folder_are_never_read() {
         let place = tempfile::tempdir().unwrap();
         let (bot, outside) = (place.path().join("bot"), place.path().join("outside"));
         fs::create_dir_all(bot.join("classes")).unwrap();
@@ -380,37 +380,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_by_line_with_what_to_do() {
+    fn mistakes_are_reported_with_line_and_hint() {
         for (text, wanted) in [
             (
                 "comand = \"./bot\"\n",
-                "agon.toml:1: `comand` is no key\nhint: did you mean `command`?\nagon.toml:2: there is no `command`",
+                "agon.toml:1: unknown key `comand`\nhint: did you mean `command`?\nagon.toml:2: `command` is missing",
             ),
             ("# bot\ncommand = 7\n", "agon.toml:2: `command` is not text\nhint: write it in quotes"),
             ("command = \"\"\n", "agon.toml:1: `command` is empty"),
             (
                 "command = \"a b\"\n\nprotocol = \"json-line\"",
-                "agon.toml:3: there is no protocol \"json-line\"\nhint: did you mean \"json-lines\"?",
+                "agon.toml:3: unknown protocol \"json-line\"\nhint: did you mean \"json-lines\"?",
             ),
             (
                 "command = \"a b\"\nprotocol = \"xyz\"",
-                "agon.toml:2: there is no protocol \"xyz\"\nhint: protocol = \"json-lines\" or \"word-racer\"",
+                "agon.toml:2: unknown protocol \"xyz\"\nhint: use protocol = \"json-lines\" or \"word-racer\"",
             ),
             ("command = ./bot\n", "agon.toml:1: "),
             ("command = \"a b\"\ncommand = \"c d\"\n", "agon.toml:2: duplicate key"),
             ("command = \"a b\"\n[name]\nx = 1\n", "agon.toml:2: `name` is not text"),
-            ("command = \"a\\nb\"\n", "agon.toml:1: `command` holds a control character"),
-            ("", "agon.toml:1: there is no `command`"),
+            ("command = \"a\\nb\"\n", "agon.toml:1: `command` contains a control character"),
+            ("", "agon.toml:1: `command` is missing"),
         ] {
             assert!(refused(text).starts_with(wanted), "{text}: {}", refused(text));
         }
         let long = format!("command = \"a\"\nname = \"{}\"", "x".repeat(61));
         assert!(refused(&long).contains("agon.toml:2: the name is longer"));
-        assert!(Fields::read(Path::new("agon.toml"), b"command = \"\xff\"").is_err());
+        assert!(ManifestFields::read(Path::new("agon.toml"), b"command = \"\xff\"").is_err());
     }
 
     #[test]
-    fn paths_are_quoted_where_a_shell_would_stumble() {
+    fn path_with_special_characters_is_quoted() {
         assert_eq!(quoted("bots/my-bot_2.0"), "bots/my-bot_2.0");
         assert_eq!(quoted("my bot"), "'my bot'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_runs_is_its_program_or_its_class_path() {
+    fn products_are_the_program_path_or_the_class_path() {
         let products = |command: &str| {
             let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
             products(&words).join(" ")

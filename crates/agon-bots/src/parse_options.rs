@@ -1,4 +1,4 @@
-//! From words to a game: seed, settings, how many games at once.
+//! Parses common options: seed, settings, number of parallel games.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -9,20 +9,20 @@ use agon_core::{Assets, GameInfo, Settings};
 
 use crate::error::Failure;
 
-/// Reads a seed; without one, draws it.
+/// Parses a seed, or draws one.
 pub fn seed(text: Option<&str>) -> Result<u64, Failure> {
     let Some(text) = text else {
         return Ok(RandomState::new().build_hasher().finish() >> 32);
     };
     text.parse().map_err(|_| {
         Failure::wrong_use(
-            format!("--seed: `{text}` is no seed"),
-            "a whole number from 0 to 18446744073709551615",
+            format!("--seed: `{text}` is not a seed"),
+            "use a whole number from 0 to 18446744073709551615",
         )
     })
 }
 
-/// Reads `key=value` pairs into a game's settings, and the files that some of them name, from `folder`.
+/// Parses `key=value` pairs into a game's settings, and reads the files that they name, relative to `folder`.
 pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Settings, Assets), Failure> {
     let mut assets = Assets::none();
     let mut texts = Vec::new();
@@ -34,7 +34,7 @@ pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Set
         if is_asset && text != "built-in" {
             let path = Path::new(text);
             let content = std::fs::read(folder.join(path))
-                .map_err(|e| Failure::io("read", path, &e, "is the path right, and may you read it?"))?;
+                .map_err(|e| Failure::io("read", path, &e, "check that the file exists and is readable"))?;
             texts.push((name, assets.insert(content)));
         } else {
             texts.push((name, text.to_owned()));
@@ -44,10 +44,10 @@ pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Set
     Ok((settings, assets))
 }
 
-/// How many games at once: one for each core unless said otherwise.
+/// Number of parallel games; the default is the number of CPU cores.
 pub fn jobs(wanted: Option<usize>) -> Result<usize, Failure> {
     match wanted {
-        Some(0) => Err(Failure::wrong_use("--jobs: at least one", "leave it out to use every core")),
+        Some(0) => Err(Failure::wrong_use("--jobs must be at least 1", "omit it to use every core")),
         Some(n) => Ok(n.min(256)),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }

@@ -1,4 +1,4 @@
-//! From the name of a BOT to a program at a seat.
+//! Resolves a bot spec to a program that can be seated.
 
 use std::fs::Permissions;
 use std::io;
@@ -18,52 +18,52 @@ use crate::manifest::Manifest;
 use crate::source::source_check::{check_source, only_bot};
 use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
 
-/// Whether programs run behind the sandbox.
+/// Whether programs run in the sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum SandboxMode {
-    /// Behind every layer there is; refused where a required one is missing.
+    /// In the sandbox, with all available layers; fails if a required layer is missing.
     On,
-    /// Like any other program of yours.
+    /// Without the sandbox, like any other program of yours.
     Off,
 }
 
-/// A bot that is asked for.
+/// A bot to resolve.
 #[derive(Clone, Copy, Debug)]
 pub struct BotRequest<'o> {
-    /// The game it is to play.
+    /// Id of the game.
     pub game: &'o str,
-    /// Its name: `house:NAME`, a path, a command, `human`.
+    /// Bot spec: `house:NAME`, a path, a command, `human`.
     pub bot: &'o str,
-    /// Whether it runs behind the sandbox.
+    /// Whether the bot runs in the sandbox.
     pub sandbox: SandboxMode,
-    /// Whether what it learns is kept in its own folder.
+    /// Whether the bot's data is kept in its folder.
     pub keep: bool,
-    /// What lies in its folder too.
+    /// Additional file in the bot's folder.
     pub beside: Option<ExtraFile<'o>>,
-    /// The folder that relative paths are read from and commands run in; an empty one is the current folder.
+    /// Base folder for relative paths and commands; empty means the current folder.
     pub folder: &'o Path,
 }
 
-/// A file that a bot finds in its folder though it did not bring it: what was published of a competition so far.
+/// A file that Agon adds to a bot's folder: the published history of the competition.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtraFile<'b> {
-    /// What it is called there.
+    /// Name in the bot's folder.
     pub name: &'b str,
-    /// Where it is.
+    /// Path of the file.
     pub path: &'b Path,
 }
 
-/// Why a BOT cannot be seated.
+/// Reason why a bot spec cannot be resolved.
 pub enum ResolveError {
-    /// It would not be accepted.
+    /// The bot is not accepted.
     Refused(BotRejection),
-    /// Something else.
+    /// Any other failure.
     Failed(Failure),
 }
 
 impl ResolveError {
-    /// As a failure of the command that named the bot.
+    /// Converts to a failure of the command that named the bot.
     pub fn of(self, bot: &str) -> Failure {
         match self {
             Self::Refused(refusal) => Failure::refused(bot, &refusal),
@@ -88,14 +88,14 @@ impl From<io::Error> for ResolveError {
     fn from(error: io::Error) -> Self {
         Self::Refused(BotRejection::new(
             format!("cannot be read: {error}"),
-            "is it there, and may you read it?",
+            "check that the file exists and is readable",
         ))
     }
 }
 
-/// Reads a BOT.
-pub fn resolve_bot(order: &BotRequest<'_>, tell: MessageSink<'_>) -> Result<PlayerSpec, ResolveError> {
-    let BotRequest { game, bot, folder, .. } = *order;
+/// Resolves a bot spec.
+pub fn resolve_bot(request: &BotRequest<'_>, notify: MessageSink<'_>) -> Result<PlayerSpec, ResolveError> {
+    let BotRequest { game, bot, folder, .. } = *request;
     if let Some(name) = bot.strip_prefix("house:") {
         return Ok(PlayerSpec::House(name.to_owned()));
     }
@@ -103,18 +103,18 @@ pub fn resolve_bot(order: &BotRequest<'_>, tell: MessageSink<'_>) -> Result<Play
         return Ok(PlayerSpec::Human);
     }
     if let Some(manifest) = Manifest::of(game, bot, folder)? {
-        return order.described(&manifest, tell).map(PlayerSpec::Program);
+        return request.from_manifest(&manifest, notify).map(PlayerSpec::Program);
     }
     let seat = match kind_of(bot, folder)? {
-        BotKind::Listed(path, name) => order.listed(path, name)?,
-        BotKind::Python(path, class) => order.python(path, class, tell)?,
-        BotKind::Packed(path, class) => order.packed(path, class)?,
-        BotKind::Command(command, json_lines) => order.command(command, json_lines)?,
+        BotKind::Listed(path, name) => request.from_players_yml(path, name)?,
+        BotKind::Python(path, class) => request.from_python_path(path, class, notify)?,
+        BotKind::Packed(path, class) => request.from_zip(path, class)?,
+        BotKind::Command(command, json_lines) => request.from_command(command, json_lines)?,
     };
     Ok(PlayerSpec::Program(seat))
 }
 
-/// What kind of program a BOT is. Paths are as they were named.
+/// Kind of a bot spec. Paths are as the user wrote them.
 pub(crate) enum BotKind<'b> {
     Listed(&'b Path, Option<&'b str>),
     Python(&'b Path, Option<&'b str>),
@@ -136,7 +136,7 @@ pub(crate) fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<BotKind<'b>, Re
     }
     let (path, class) = match bot.rsplit_once(':') {
         Some((path, class))
-            if !folder.join(whole).exists() && is_name(class) && folder.join(path).exists() =>
+            if !folder.join(whole).exists() && is_class_name(class) && folder.join(path).exists() =>
         {
             (Path::new(path), Some(class))
         }
@@ -152,22 +152,26 @@ pub(crate) fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<BotKind<'b>, Re
     let json = bot.strip_prefix("json:");
     let command = json.unwrap_or(bot);
     if json.is_none() && !command.contains(' ') && ends(path, &["py", "zip", "yml", "yaml"]) {
-        return Err(BotRejection::new("there is no such file", "a path is read from this folder").into());
+        return Err(BotRejection::new(
+            "the file does not exist",
+            "write the path relative to the current folder",
+        )
+        .into());
     }
-    // One word is a command only if it is a path: `random` is more likely a house bot without its `house:`.
+    // A single word is a command only if it is a path: `random` is probably a house bot without `house:`.
     if json.is_none() && !command.contains([' ', '/']) {
         let hint = if folder.join(command).exists() {
-            format!("a program in this folder is written ./{command}")
+            format!("write ./{command} for a program in the current folder")
         } else {
-            format!("house bots are written house:{command}; `agon bots GAME` lists them; `human` is you")
+            format!("write house:{command} for a house bot (see `agon bots GAME`), or human to play yourself")
         };
-        return Err(Failure::wrong_use(format!("`{bot}` is no bot"), hint).into());
+        return Err(Failure::wrong_use(format!("`{bot}` is not a bot"), hint).into());
     }
     Ok(BotKind::Command(command, json.is_some()))
 }
 
-/// Whether this can be a class.
-fn is_name(text: &str) -> bool {
+/// Whether the text is a valid class name.
+fn is_class_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c == '_' || c.is_alphanumeric())
 }
 
@@ -176,24 +180,24 @@ impl BotRequest<'_> {
         Ok(agon_games::game_info(self.game).map_err(Failure::from)?)
     }
 
-    /// A folder or a `.py` file, perhaps with a class. In a game without a Python API scripts are commands.
-    fn python(
+    /// A folder or a `.py` file, optionally with a class. In a game without a Python API scripts are commands.
+    fn from_python_path(
         &self,
         path: &Path,
         class: Option<&str>,
-        tell: MessageSink<'_>,
+        notify: MessageSink<'_>,
     ) -> Result<ProgramSpec, ResolveError> {
         let info = self.game_info()?;
         if info.bots.python.is_none() {
-            let hint = format!("a command starts it: \"python3 {}\"", path.display());
-            let what = format!("{}'s bots read lines; there is no Python API for it", info.title);
+            let hint = format!("name it as a command: \"python3 {}\"", path.display());
+            let what = format!("{} has no Python API; its bots read lines", info.title);
             return Err(BotRejection::new(what, hint).into());
         }
         let whole = self.folder.join(path).canonicalize()?;
         let name = class.map_or_else(|| stem(&whole), str::to_owned);
         let hash = content_hash::hash(&whole, &class.map_or(vec![], |class| vec![class]))?;
         let seat = self.python_seat(name, hash);
-        // What it learns, or is given to read, stands beside its file.
+        // The bot's data and additional files are beside its file.
         let (source, file) = if whole.is_file() {
             (whole.parent().unwrap_or(&whole).to_owned(), whole.file_name())
         } else {
@@ -213,7 +217,7 @@ impl BotRequest<'_> {
         let own = vec![whole.clone()];
         let (home, learning) = overlay_dir::with_bot_data(&source, self.keep)?;
         if self.keep && !learning.kept {
-            tell(&format!("{}: may not be written to; what it learns is lost when this ends", self.bot));
+            notify(&format!("{}: the folder is not writable, so the bot's data will be lost", self.bot));
         }
         let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
         let mut program = self.python_program(&target, class)?;
@@ -224,18 +228,18 @@ impl BotRequest<'_> {
         Ok(ProgramSpec { logs_dir: Some(learning.logs), scratch_dir: Some(Arc::new(home)), ..seat(program) })
     }
 
-    /// A `.zip` of a Python bot.
-    fn packed(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+    /// A Python bot in a `.zip`.
+    fn from_zip(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         let info = self.game_info()?;
         let Some(python) = info.bots.python else {
             let hint = "unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes";
             return Err(
-                BotRejection::new(format!("{}'s bots are not taken as .zip", info.title), hint).into()
+                BotRejection::new(format!("{} does not accept bots as .zip", info.title), hint).into()
             );
         };
         let whole = self.folder.join(path);
         let home = archive::unpack(&whole).map_err(|refusal| {
-            // Shown as it was named.
+            // Errors show the path as the user wrote it.
             let own = refusal.file.as_deref().is_some_and(|file| Path::new(file) == whole);
             if own { refusal.in_file(path.display().to_string()) } else { refusal }
         })?;
@@ -271,7 +275,7 @@ impl BotRequest<'_> {
 
     fn python_program(&self, path: &Path, class: Option<&str>) -> Result<Program, ResolveError> {
         let program = agon_host::python::bot(self.game_info()?, path, class).map_err(BotRejection::from)?;
-        self.guard(program)
+        self.sandboxed(program)
     }
 
     fn python_seat(&self, name: String, hash: String) -> impl FnOnce(Program) -> ProgramSpec {
@@ -289,35 +293,39 @@ impl BotRequest<'_> {
     }
 
     /// A folder with an `agon.toml`.
-    fn described(&self, manifest: &Manifest, tell: MessageSink<'_>) -> Result<ProgramSpec, ResolveError> {
-        let program = self.guard(manifest.program(tell).map_err(BotRejection::from)?)?;
+    fn from_manifest(
+        &self,
+        manifest: &Manifest,
+        notify: MessageSink<'_>,
+    ) -> Result<ProgramSpec, ResolveError> {
+        let program = self.sandboxed(manifest.program(notify).map_err(BotRejection::from)?)?;
         let hash = manifest.content_hash(&program.words)?;
         self.command_seat(manifest.name().to_owned(), hash, program, manifest.json_lines())
     }
 
     /// An entry of a `players.yml`.
-    fn listed(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+    fn from_players_yml(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         if !self.game_info()?.bots.players_yml {
             let hint = "name the bot by its path, or by its command in quotes";
             let listed = agon_games::infos().into_iter().filter(|info| info.bots.players_yml);
-            let of: Vec<String> = listed.map(|info| format!("{}'s", info.title)).collect();
+            let of: Vec<String> = listed.map(|info| info.title.to_owned()).collect();
             return Err(
-                BotRejection::new(format!("a players.yml lists {} bots", of.join(" and ")), hint).into()
+                BotRejection::new(format!("a players.yml is only for {}", of.join(" and ")), hint).into()
             );
         }
         let player = players_yml::choose_in(self.folder, path, name)?;
-        let program = self.guard(player.program(self.sandbox == SandboxMode::On)?)?;
+        let program = self.sandboxed(player.program(self.sandbox == SandboxMode::On)?)?;
         let hash = content_hash::hash(&program.folder, &[&player.command])?;
         self.command_seat(player.name, hash, program, false)
     }
 
-    /// A command, run in the folder that paths are read from.
-    fn command(&self, command: &str, json_lines: bool) -> Result<ProgramSpec, ResolveError> {
+    /// A command, run in the base folder.
+    fn from_command(&self, command: &str, json_lines: bool) -> Result<ProgramSpec, ResolveError> {
         let folder = self.folder.join(".").canonicalize()?;
         let program = Program::from_command(command, &folder).map_err(BotRejection::from)?;
-        let program = self.guard(program)?;
+        let program = self.sandboxed(program)?;
         players_yml::named_files(&program)?;
-        // The files a command names are what the bot is made of; its name is that of the last of them.
+        // The bot consists of the files that the command names, and is named after the last of them.
         let files = named_files(&program.words, &folder);
         let name = files
             .last()
@@ -328,7 +336,7 @@ impl BotRequest<'_> {
         self.command_seat(name.unwrap_or_default(), hash, program, json_lines)
     }
 
-    /// A program finds the game's file, if there is one, in the folder it runs in.
+    /// Gives the bot the file of the game, if there is one, in the folder that it runs in.
     fn command_seat(
         &self,
         name: String,
@@ -349,7 +357,7 @@ impl BotRequest<'_> {
                 link_extra_file(beside, view.path(), &mut program)?;
             }
             let source = std::mem::replace(&mut program.folder, view.path().to_owned());
-            // Seen from the view, the way up leads elsewhere.
+            // `../` has a different meaning in the bot's view of the files, so such paths become absolute.
             for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
                 if let Ok(path) = source.join(&*word).canonicalize() {
                     *word = path.display().to_string();
@@ -372,8 +380,8 @@ impl BotRequest<'_> {
         })
     }
 
-    /// The program behind the sandbox, unless that is off, if it can be run there.
-    fn guard(&self, program: Program) -> Result<Program, ResolveError> {
+    /// Puts the program into the sandbox, unless that is off, and checks that it can run there.
+    fn sandboxed(&self, program: Program) -> Result<Program, ResolveError> {
         if self.sandbox == SandboxMode::Off {
             return Ok(program);
         }
@@ -384,12 +392,12 @@ impl BotRequest<'_> {
     }
 }
 
-/// The files that a command names.
+/// Files that a command names.
 pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
     words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
 }
 
-/// Links a file into a bot's folder and lets the bot read it.
+/// Links a file into a bot's folder and makes it readable for the bot.
 fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) -> io::Result<()> {
     let link = folder.join(beside.name);
     if link.symlink_metadata().is_ok() {
@@ -406,9 +414,8 @@ fn write_bot_file(folder: &Path, file: BotFile, content: &[u8]) -> io::Result<()
     std::fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
-/// Gives seated programs the game's file, as the settings decide. A bot that plays itself gets a `data/` of its
-/// own for each seat but the first, which is not kept: two processes must not write to one folder. `folder` is the one their
-/// paths were read from.
+/// Gives the seated programs the file of the game that the settings define. If a bot plays itself, each seat but the first gets
+/// a separate, temporary `data/`, because two processes must not write to one folder. `folder` is the base folder of their paths.
 pub fn install_game_files(
     game: &str,
     seats: &mut [PlayerSpec],
@@ -431,16 +438,16 @@ pub fn install_game_files(
         if data.as_ref().is_some_and(|data| taken.contains(data)) {
             let sandbox = if one.program.sandboxed { SandboxMode::On } else { SandboxMode::Off };
             let spec = one.spec.clone();
-            let order = BotRequest { game, bot: &spec, sandbox, keep: false, beside: None, folder };
-            // What there is to say of it was said when it was read first.
-            *seat = resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(&spec))?;
+            let request = BotRequest { game, bot: &spec, sandbox, keep: false, beside: None, folder };
+            // Messages were already sent when the bot was resolved first.
+            *seat = resolve_bot(&request, &mut |_| {}).map_err(|trouble| trouble.of(&spec))?;
         }
         taken.extend(data);
     }
     Ok(())
 }
 
-/// Starts every program once: what does not come up is refused before any game.
+/// Starts every program once, so that a bot that does not start is rejected before any game.
 pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Failure> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
@@ -450,18 +457,18 @@ pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Failur
     })
 }
 
-/// A file's or folder's name without its ending.
+/// Name of a file or folder without its extension.
 fn stem(path: &Path) -> String {
-    // It becomes a bot's name: nothing in it that a terminal would obey.
+    // The name becomes a bot's name, so control characters are replaced.
     let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(tame).collect())
 }
 
-/// A machine that cannot guard a bot is found out before any game, not at the bot's start.
+/// Checks before any game that this machine has the required sandbox layers.
 fn require_layers() -> Result<(), Failure> {
     use agon_host::sandbox::{REQUIRED, probe};
     let broke = |message: String| Failure { kind: ErrorKind::Internal, message };
-    let hint = "`agon doctor` says how to get it; --sandbox off runs programs you trust without it";
+    let hint = "run `agon doctor` for help, or use --sandbox off for programs you trust";
     let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
     match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {
         None => Ok(()),

@@ -1,8 +1,8 @@
-//! Bots that already play legally, for their authors to begin with: templates, filled in.
+//! Starter bots that play legal moves, made from templates.
 //!
-//! Each game ships the one file per language that its author will change; what all bots of a language share is that of the
-//! example bots (`examples/bots`), so that it exists once. A template is a bot that runs as it is: the names in it
-//! (`StarterBot`, `starter_bot`, `starter-bot`) are replaced, in its file's name too.
+//! Each game contains, for each language, the one file that the author changes. Files that all bots of a language share come from the
+//! example bots (`examples/bots`), so that they exist once. A template is a complete bot: the names in it (`StarterBot`,
+//! `starter_bot`, `starter-bot`) are replaced, also in its file name.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -26,24 +26,24 @@ struct Templates;
 #[include = "rust/agon.rs"]
 struct Shared;
 
-/// A language that bots can be written in.
+/// A language for starter bots.
 #[derive(Debug)]
 pub struct Language {
-    /// As it is given on the command line.
+    /// Name on the command line.
     pub id: &'static str,
-    /// Other ways to write that.
+    /// Other accepted names.
     aliases: &'static [&'static str],
-    /// As people write it.
+    /// Name in texts.
     pub title: &'static str,
-    /// What builds a bot.
+    /// Command that builds a bot.
     pub build: Option<&'static str>,
-    /// What runs it; nothing where Agon knows how.
+    /// Command that runs a bot; `None` if Agon knows how.
     command: Option<&'static str>,
-    /// The file that speaks the protocol for the bot.
+    /// File that implements the protocol.
     shared: Option<&'static str>,
 }
 
-/// All of them. Commands name no file that is not in the bot's folder: they are run there.
+/// All languages. Commands run in the bot's folder and name only files in it.
 pub const LANGUAGES: [Language; 5] = [
     Language {
         id: "python",
@@ -75,7 +75,7 @@ pub const LANGUAGES: [Language; 5] = [
         title: "Java",
         // Java finds the other sources by the names of their classes.
         build: Some("javac -d build Bot.java"),
-        // The plainest collector: it starts soonest and needs the fewest threads.
+        // The serial collector starts fastest and needs the fewest threads.
         command: Some("java -XX:+UseSerialGC -cp build Bot"),
         shared: Some("java/Agon.java"),
     },
@@ -89,7 +89,7 @@ pub const LANGUAGES: [Language; 5] = [
     },
 ];
 
-/// A language by its name on the command line.
+/// Finds a language by its name on the command line.
 pub fn language(word: &str) -> Result<&'static Language, Failure> {
     let lower = word.to_lowercase();
     let known = |language: &&Language| language.id == lower || language.aliases.contains(&lower.as_str());
@@ -99,32 +99,32 @@ pub fn language(word: &str) -> Result<&'static Language, Failure> {
         let near = closest_name(word, ids.chain(["javascript"]));
         let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         Failure::wrong_use(
-            format!("--lang: there is no starter in `{word}`"),
-            format!("{meant}there are {all}; a program in any language can play: see docs/protocol.md"),
+            format!("--lang: no starter bot for `{word}`"),
+            format!("{meant}use one of {all}; for any other language see docs/protocol.md"),
         )
     })
 }
 
-/// What a bot is called, from the name of its folder.
+/// Names of a bot, derived from the name of its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TemplateNames {
-    /// In tables: `my-bot`.
+    /// Name in tables: `my-bot`.
     pub shown: String,
-    /// A class: `MyBot`.
+    /// Class name: `MyBot`.
     pub class: String,
-    /// A module: `my_bot`.
+    /// Module name: `my_bot`.
     pub module: String,
 }
 
 impl TemplateNames {
-    /// Keeps letters and digits that every language allows.
+    /// Derives the names. Keeps only letters and digits that every language allows.
     pub fn of(folder: &str) -> Self {
         let words: Vec<&str> =
             folder.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
         let capital = |word: &&str| word[..1].to_uppercase() + &word[1..];
         let mut class: String = words.iter().map(capital).collect();
         let mut module = words.join("_").to_lowercase();
-        // Names that mean something else in Python, or none at all.
+        // These names are reserved or used in Python.
         if ["None", "True", "False", "Move"].contains(&class.as_str()) {
             (class, module) = (class + "Bot", module + "_bot");
         }
@@ -146,29 +146,29 @@ impl TemplateNames {
     }
 }
 
-/// A file of a bot's folder.
+/// A file of a starter bot.
 pub struct File {
-    /// Its name.
+    /// File name.
     pub name: String,
-    /// What it holds.
+    /// Content of the file.
     pub content: Vec<u8>,
-    /// What it is for.
-    pub is: &'static str,
+    /// Description for the README.
+    pub description: &'static str,
 }
 
-/// A bot's folder.
+/// Folder of a starter bot.
 pub struct Starter {
-    /// Its files, the author's own first.
+    /// Files, the author's file first.
     pub files: Vec<File>,
-    /// What to run in the folder, in order: build, check, play.
+    /// Commands to run in the folder, in order: build, check, play.
     pub commands: Vec<String>,
 }
 
 impl Starter {
-    /// The bot for a game in a language.
+    /// Starter bot for a game in a language.
     pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<Self, Failure> {
         let own_lines = info.bots.text_protocol.is_some();
-        let mut files = vec![thinking(info, language, names)?];
+        let mut files = vec![strategy_file(info, language, names)?];
         let main = files[0].name.clone();
         if let Some(shared) = language.shared.filter(|_| !own_lines)
             && let Some(file) = Shared::get(shared)
@@ -177,15 +177,19 @@ impl Starter {
             files.push(File {
                 name,
                 content: file.data.into_owned(),
-                is: "talks to Agon; need not be changed",
+                description: "talks to Agon; you need not change it",
             });
         }
-        // Without a Python API, Python scripts are run like any program; the other Python bots are found by their classes.
+        // Without a Python API, Python scripts run as commands. Other Python bots are found by their classes.
         let script = format!("python3 {main}");
         let command = language.command.or(info.bots.python.is_none().then_some(script.as_str()));
         if let Some(command) = command {
             let content = agon_toml(info, language, names, command).into_bytes();
-            files.push(File { name: manifest::FILE.to_owned(), content, is: "how the bot is built and run" });
+            files.push(File {
+                name: manifest::FILE.to_owned(),
+                content,
+                description: "how to build and run the bot",
+            });
         }
         if info.bots.players_yml {
             files.push(players_yml(names, command.unwrap_or_default()));
@@ -202,33 +206,33 @@ impl Starter {
         files.push(File {
             name: "README.md".to_owned(),
             content,
-            is: "the game, how the bot is asked, what next",
+            description: "the game, the bot's API, next steps",
         });
         Ok(Self { files, commands })
     }
 }
 
-/// A bot's folder as files: each with its path there, what it holds, and whether it is a program.
+/// Files of a starter bot: path, content, and whether the file is executable.
 pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Failure> {
     let info = agon_engine::any_game(game)?.info();
     let starter = Starter::new(info, language(lang)?, &TemplateNames::of(name))?;
-    // What is run as a program is built, not shipped.
+    // Programs are built by the author, so no file of a starter is executable.
     Ok(starter.files.into_iter().map(|file| (PathBuf::from(file.name), file.content, false)).collect())
 }
 
-/// The file that is the author's part.
-fn thinking(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Failure> {
+/// The file with the bot's strategy.
+fn strategy_file(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Failure> {
     let Some(bot) = info.starters.bots.iter().find(|bot| bot.language == language.id) else {
         let all: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
         return Err(Failure::wrong_use(
             format!("{} has no starter in {}", info.id, language.title),
-            format!("there are {}", all.join(", ")),
+            format!("use one of {}", all.join(", ")),
         ));
     };
     Ok(File {
         name: names.fill_in(bot.file),
         content: names.fill_in(bot.text).into_bytes(),
-        is: "what the bot thinks: your part",
+        description: "the bot's strategy: your part",
     })
 }
 
@@ -251,7 +255,7 @@ fn players_yml(names: &TemplateNames, command: &str) -> File {
     File {
         name: "players.yml".to_owned(),
         content: players.into(),
-        is: "the bot as the game's own tools know it",
+        description: "describes the bot to the game's own tools",
     }
 }
 
@@ -273,7 +277,7 @@ fn readme(
     let notes = text(&format!("languages/{notes}.md"));
     let mut table = "| file | is |\n|---|---|\n".to_owned();
     for file in files {
-        let _ = writeln!(table, "| `{}` | {} |", file.name, file.is);
+        let _ = writeln!(table, "| `{}` | {} |", file.name, file.description);
     }
     let main = files.first().map_or("", |file| file.name.as_str());
     let filled = [
@@ -295,7 +299,7 @@ fn readme(
     names.fill_in(&whole)
 }
 
-/// A template. One that is missing is found by the tests: each of them is used by some bot.
+/// Text of a template. Tests find a missing one, because some bot uses each template.
 fn text(path: &str) -> String {
     Templates::get(path).map_or_else(String::new, |file| String::from_utf8_lossy(&file.data).into_owned())
 }
@@ -307,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_from_the_folder() {
+    fn template_names_are_derived_from_the_folder_name() {
         let names = |folder| {
             let TemplateNames { shown, class, module } = TemplateNames::of(folder);
             format!("{shown} {class} {module}")
@@ -323,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_those_of_the_games() {
+    fn languages_equal_those_of_the_games() {
         assert_eq!(
             LANGUAGES.each_ref().map(|language| language.id),
             agon_core::game_texts::STARTER_LANGUAGES
@@ -331,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn every_folder_is_whole() {
+    fn starter_of_every_game_and_language_is_complete() {
         for info in agon_games::infos() {
             for language in &LANGUAGES {
                 let starter = Starter::new(info, language, &TemplateNames::of("my-bot")).unwrap();
@@ -341,7 +345,7 @@ mod tests {
                     file.map(|file| String::from_utf8(file.content.clone()).unwrap())
                 };
                 let main = String::from_utf8(starter.files[0].content.clone()).unwrap();
-                assert!(main.contains("Your idea goes here"), "{here}: the author finds no place to begin");
+                assert!(main.contains("Your idea goes here"), "{here}: no marker for the author's code");
                 let readme = read("README.md").unwrap();
                 assert!(
                     !readme.contains("{{") && !readme.to_lowercase().contains("starter"),
@@ -349,7 +353,7 @@ mod tests {
                 );
                 assert!(
                     !readme.contains("\n\n\n") && !readme.ends_with("\n\n"),
-                    "{here}: a part is empty: {readme}"
+                    "{here}: the README has an empty part: {readme}"
                 );
                 for command in &starter.commands {
                     assert!(readme.contains(&format!("\n{command}\n")), "{here}: {command}");
@@ -360,14 +364,14 @@ mod tests {
                     "{here}"
                 );
                 assert_eq!(read("players.yml").is_some(), info.bots.players_yml, "{here}");
-                let shared = starter.files.iter().any(|file| file.is.starts_with("talks to Agon"));
+                let shared = starter.files.iter().any(|file| file.description.starts_with("talks to Agon"));
                 assert_eq!(shared, language.id != "python" && info.bots.text_protocol.is_none(), "{here}");
             }
         }
     }
 
     #[test]
-    fn languages_have_more_than_one_name() {
+    fn language_aliases_are_accepted() {
         assert_eq!(language("JavaScript").unwrap().id, "js");
         assert_eq!(language("c++").unwrap().id, "cpp");
         assert!(language("pyhton").unwrap_err().message.contains("did you mean `python`?"));

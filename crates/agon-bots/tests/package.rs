@@ -1,4 +1,4 @@
-//! A bot of every kind is packed here and seated elsewhere: the same bot, and the same game.
+//! Packs a bot of every kind and loads it elsewhere: the bot and the game stay the same.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -53,7 +53,7 @@ fn arrived(game: &str, parcel: &BotPackage, elsewhere: &Path) -> ProgramSpec {
     package::load_unpacked(&unpacked).map_err(|failure| failure.message).unwrap()
 }
 
-/// The digest of a game against a house bot.
+/// Digest of a game against a house bot.
 fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
     let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
@@ -80,7 +80,7 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
     played.games[0].digest
 }
 
-/// Packs it, forgets where it came from, and sees whether it is the same there.
+/// Packs the bot, removes its original folder, and checks that the loaded bot is the same.
 fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
     let at_home = seated(game, &[bot], home.path()).remove(0);
     let before = digest(game, &at_home, house);
@@ -88,7 +88,7 @@ fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
     assert_eq!(
         packed,
         package::pack(game, &at_home, home.path()).unwrap(),
-        "{bot}: the same bytes each time"
+        "{bot}: packing twice gives different bytes"
     );
     drop((at_home.scratch_dir, home));
     let elsewhere = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
 }
 
 #[test]
-fn python_bots_as_folders_files_classes_and_archives() {
+fn packed_python_folder_file_class_and_archive_play_the_same_game() {
     let files = [
         ("mine/Gatherer.py", GATHERER),
         ("mine/helper.py", HELPER),
@@ -107,7 +107,7 @@ fn python_bots_as_folders_files_classes_and_archives() {
         ("mine/data/old", "1"),
     ];
     let elsewhere = travels("connect-five", "tactician", "mine", place(&files));
-    assert!(elsewhere.path().join("parcel/bot/mine/data/old").exists(), "what it has learnt travels");
+    assert!(elsewhere.path().join("parcel/bot/mine/data/old").exists(), "the bot's data is missing");
     travels("connect-five", "tactician", "./mine/Gatherer.py", place(&files));
     travels("connect-five", "tactician", "mine/Gatherer.py:Gatherer", place(&files));
     let flat = files.map(|(name, text)| (name.strip_prefix("mine/").unwrap(), text));
@@ -121,7 +121,7 @@ fn python_bots_as_folders_files_classes_and_archives() {
 }
 
 #[test]
-fn commands_by_lines_and_by_json() {
+fn packed_text_and_json_commands_play_the_same_game() {
     travels("word-racer", "rows", "python3 lines.py", place(&[("lines.py", LINES)]));
     let files = [
         ("bots/mine/speak.py", JSON_LINES),
@@ -131,14 +131,14 @@ fn commands_by_lines_and_by_json() {
     travels("connect-five", "tactician", "json:python3 bots/mine/speak.py", place(&files));
     let flat = files.map(|(name, text)| (name.strip_prefix("bots/mine/").unwrap(), text));
     travels("connect-five", "tactician", "json:python3 speak.py", place(&flat));
-    // By a whole path of this machine.
+    // With an absolute path of this machine.
     let home = place(&files);
     let whole = home.path().canonicalize().unwrap().join("bots/mine/speak.py");
     travels("connect-five", "tactician", &format!("json:python3 {}", whole.display()), home);
 }
 
 #[test]
-fn entries_of_a_list_and_folders_that_describe_themselves() {
+fn packed_list_entry_and_manifest_folder_play_the_same_game() {
     let list = "players:\n  - name: Lines\n    directory: racers/lines\n    command: python3 lines.py\n  - name: Other\n    directory: racers/other\n    command: python3 lines.py\n";
     let files = [("players.yml", list), ("racers/lines/lines.py", LINES), ("racers/other/lines.py", LINES)];
     travels("word-racer", "rows", "players.yml#Lines", place(&files));
@@ -155,7 +155,7 @@ fn entries_of_a_list_and_folders_that_describe_themselves() {
     let there = elsewhere.path().join("parcel/bot/mine");
     assert!(there.join("lib/deep/notes").exists() && !there.join(".git").exists());
     assert_eq!(there.join("bot").metadata().unwrap().permissions().mode() & 0o777, 0o755);
-    // A git checkout is named by its whole path.
+    // A git checkout is named by its absolute path.
     let files = [
         (".agon/git/mine-0123/commits/abc/mine/Gatherer.py", GATHERER),
         (".agon/git/mine-0123/commits/abc/mine/helper.py", HELPER),
@@ -166,9 +166,9 @@ fn entries_of_a_list_and_folders_that_describe_themselves() {
     travels("connect-five", "tactician", &whole, home);
 }
 
-/// Bots of one folder: what is hidden from one of them here does not lie open there, and its hash is still the same.
+/// Bots of one folder: a file that is hidden from a bot here is hidden there too, and the hash stays the same.
 #[test]
-fn neighbours_stay_at_home() {
+fn package_contains_no_files_of_other_bots() {
     let rival = "class Rival:\n    def get_move(self, board, player, T, N):\n        return 0\n";
     let files = [
         ("bots/Gatherer.py", &*format!("# better than Rival\n{GATHERER}")),
@@ -192,13 +192,13 @@ fn neighbours_stay_at_home() {
     let has = |name: &str| folder.join("bot/bots").join(name).symlink_metadata().is_ok();
     assert!(has("helper.py") && has("weights.bin") && has("leads-on"));
     assert!(!has("Third.py") && !has("cup.ledger") && !has("leads-out"));
-    // It is mentioned, so the hash covers it; it is hidden as it was.
+    // The bot mentions this file, so the hash covers it. It stays hidden.
     let rival = folder.join("bot/bots/Rival.py").canonicalize().unwrap();
     assert!(there.program.hidden.contains(&rival), "{:?}", there.program.hidden);
 }
 
 #[test]
-fn what_was_changed_on_the_way_is_refused() {
+fn package_that_was_changed_is_rejected() {
     let home =
         place(&[("mine/Gatherer.py", GATHERER), ("mine/helper.py", HELPER), ("mine/weights.bin", "3")]);
     let seat = seated("connect-five", &["mine"], home.path()).remove(0);
@@ -218,14 +218,14 @@ fn what_was_changed_on_the_way_is_refused() {
     };
     let failure = package::load_unpacked(&unpacked).unwrap_err();
     assert!(
-        failure.message.starts_with("mine: what arrived here has the hash sha256:"),
+        failure.message.starts_with("mine: the received files have the hash sha256:"),
         "{}",
         failure.message
     );
 }
 
 #[test]
-fn paths_of_this_machine_are_refused_when_it_is_packed() {
+fn bot_with_paths_of_this_machine_cannot_be_packed() {
     let home = place(&[
         ("cup/agon-is-here", ""),
         ("outside/lines.py", LINES),
@@ -239,13 +239,15 @@ fn paths_of_this_machine_are_refused_when_it_is_packed() {
     };
     let said = failure("word-racer", "python3 ../outside/lines.py");
     assert!(
-        said.contains("names ../outside/lines.py, a path of this one\nhint: put it into the bot's folder"),
+        said.contains(
+            "names ../outside/lines.py, a path of this machine\nhint: move it into the bot's folder"
+        ),
         "{said}"
     );
     symlink("../../outside/lines.py", cup.join("mine/lines.py")).unwrap();
     let said = failure("connect-five", "mine");
     assert!(
-        said.contains("lines.py: leads outside the bot's folder\nhint: put the file itself there"),
+        said.contains("lines.py: leads outside the bot's folder\nhint: replace the link by the file"),
         "{said}"
     );
 }

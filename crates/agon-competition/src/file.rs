@@ -1,4 +1,4 @@
-//! A competition's file, from disk.
+//! Reads a competition file from disk.
 
 use std::fs;
 use std::io;
@@ -10,38 +10,38 @@ use agon_core::ErrorKind;
 use agon_league::CompetitionConfig;
 use agon_league::config::ConfigError;
 
-/// At most so many mistakes are shown; who has more begins with these.
-const SHOWN: usize = 20;
+/// Maximum number of mistakes that are listed.
+const MAX_MISTAKES_SHOWN: usize = 20;
 
-/// A file larger than this was not written by hand.
-const MOST_BYTES: u64 = 4 << 20;
+/// Maximum size of a competition file in bytes.
+const MAX_BYTES: u64 = 4 << 20;
 
-/// A competition and where it is described.
+/// A competition file.
 pub struct CompetitionFile {
-    /// As it was read.
+    /// Parsed content.
     pub competition: CompetitionConfig,
-    /// The folder that paths in it are read from, as a whole path.
+    /// Absolute path of the folder that relative paths in the file start at.
     pub folder: PathBuf,
-    /// Its text, to be kept.
+    /// Text of the file, which the ledger stores.
     pub text: String,
 }
 
-/// Reads one.
+/// Reads a competition file.
 pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
     if path.extension().is_some_and(|ending| ending == "ledger") {
-        let hint = "name the competition's file; its ledger is found beside it";
+        let hint = "name the competition file; Agon finds its ledger beside it";
         return Err(Failure::wrong_use(format!("{} is a ledger", path.display()), hint));
     }
-    if path.metadata().is_ok_and(|about| about.len() > MOST_BYTES) {
-        let what = format!("{}: larger than {} MiB", path.display(), MOST_BYTES >> 20);
-        return Err(Failure::wrong_use(what, "is this a competition's file?"));
+    if path.metadata().is_ok_and(|about| about.len() > MAX_BYTES) {
+        let what = format!("{}: larger than {} MiB", path.display(), MAX_BYTES >> 20);
+        return Err(Failure::wrong_use(what, "check that this is a competition file"));
     }
     let text = fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::wrong_use(
-            format!("there is no file {}", path.display()),
-            format!("`agon init GAME {}` writes one", path.display()),
+            format!("{} does not exist", path.display()),
+            format!("write one with `agon init GAME {}`", path.display()),
         ),
-        _ => Failure::io("read", path, &error, "is it a file, and may you read it?"),
+        _ => Failure::io("read", path, &error, "check that it is a readable file"),
     })?;
     let text = String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -49,22 +49,20 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
         Failure::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
     })?;
     let competition = CompetitionConfig::read(&text).map_err(|found| mistakes(path, &found))?;
-    let whole =
-        path.canonicalize().map_err(|error| Failure::io("find", path, &error, "is it still there?"))?;
+    let whole = path
+        .canonicalize()
+        .map_err(|error| Failure::io("find", path, &error, "check that the file exists"))?;
     let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
     Ok(CompetitionFile { competition, folder, text })
 }
 
-/// A `players.yml` as a competition: each pair plays twice. Directories are read from `base`.
+/// Converts a `players.yml` to a competition in which each pair plays twice. Folders of bots are relative to `base`.
 pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failure> {
     let shown = list.display();
     let found = players_yml::read(list, Some(base))
         .map_err(|refusal| Failure::refused(&shown.to_string(), &refusal))?;
     if found.len() < 2 {
-        return Err(Failure::wrong_use(
-            format!("{shown} has only one bot"),
-            "a competition takes two: add another",
-        ));
+        return Err(Failure::wrong_use(format!("{shown} has only one bot"), "add a second bot"));
     }
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (list, base) = (whole(list), whole(base));
@@ -81,14 +79,17 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failu
     ))
 }
 
-/// All that is wrong with a file.
+/// All mistakes of a file as one failure.
 pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
     let file = path.display().to_string();
-    let mut told: Vec<String> = found.iter().take(SHOWN).map(|mistake| mistake.describe(&file)).collect();
+    let mut lines: Vec<String> =
+        found.iter().take(MAX_MISTAKES_SHOWN).map(|mistake| mistake.describe(&file)).collect();
     match found.len() {
         0 | 1 => {}
-        all if all > SHOWN => told.push(format!("{file}: {all} mistakes; these are the first {SHOWN}")),
-        all => told.push(format!("{file}: {all} mistakes")),
+        all if all > MAX_MISTAKES_SHOWN => {
+            lines.push(format!("{file}: {all} mistakes; the first {MAX_MISTAKES_SHOWN} are listed"));
+        }
+        all => lines.push(format!("{file}: {all} mistakes")),
     }
-    Failure { kind: ErrorKind::Usage, message: told.join("\n") }
+    Failure { kind: ErrorKind::Usage, message: lines.join("\n") }
 }

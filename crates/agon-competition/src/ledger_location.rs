@@ -1,4 +1,4 @@
-//! Where a competition's ledger is kept: in a file beside its own, or in a database on a server.
+//! Location of a competition's ledger: a file beside the competition file, or a database.
 
 use std::fmt;
 use std::path::Path;
@@ -9,19 +9,19 @@ use agon_store::{Ledger, PostgresLedger, StoreError};
 
 use crate::LoadedCompetition;
 
-/// Where ledgers are kept.
+/// Location of ledgers.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub enum LedgerLocation {
-    /// In a file beside the competition's.
+    /// A file beside the competition file.
     #[default]
     File,
-    /// In the database at this URL (`postgres://...`), each by its name.
+    /// The database at this URL (`postgres://...`), where each ledger has a name.
     Database(String),
 }
 
 impl fmt::Debug for LedgerLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // There may be a password in a URL.
+        // The URL may contain a password.
         f.write_str(match self {
             Self::File => "File",
             Self::Database(_) => "Database(..)",
@@ -36,7 +36,7 @@ impl From<Option<String>> for LedgerLocation {
 }
 
 impl LoadedCompetition {
-    /// The name of its ledger in a database: that of its file. A server keeps `competitions/ID/cup.toml`: those are found by their id.
+    /// Name of the ledger in a database: the name of the competition file. A server stores `competitions/ID/cup.toml`, so there it is the id.
     pub fn slug(&self) -> String {
         let ledger = &self.place.ledger;
         let name = |path: Option<&Path>| {
@@ -49,7 +49,7 @@ impl LoadedCompetition {
         ledger.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Whether there is a ledger: it was begun.
+    /// Whether a ledger exists, so that the competition has started.
     pub async fn is_begun_at(&self, place: &LedgerLocation) -> Result<bool, Failure> {
         match place {
             LedgerLocation::File => Ok(self.place.ledger.exists()),
@@ -57,7 +57,7 @@ impl LoadedCompetition {
         }
     }
 
-    /// The ledger, made if it is not there. A file that changed in a way that matters is refused.
+    /// Opens the ledger, and creates it if needed. Fails if the file changed in a way that affects results.
     pub async fn ledger_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Failure> {
         let LedgerLocation::Database(url) = place else { return Ok(Arc::new(self.ledger().await?)) };
         let slug = self.slug();
@@ -67,13 +67,13 @@ impl LoadedCompetition {
                 Ok(Arc::new(ledger))
             }
             Err(StoreError::Missing { .. }) => {
-                Ok(Arc::new(PostgresLedger::create(url, &slug, &self.founding()?).await?))
+                Ok(Arc::new(PostgresLedger::create(url, &slug, &self.new_ledger()?).await?))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The ledger of a competition that was begun, for writing (a ruling).
+    /// Opens the ledger of a started competition for writing a ruling.
     pub async fn ledger_to_rule_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, StoreError> {
         match place {
             LedgerLocation::File => Ok(Arc::new(agon_store::SqliteLedger::open(&self.place.ledger).await?)),
@@ -81,21 +81,26 @@ impl LoadedCompetition {
         }
     }
 
-    /// The ledger, for looking at it.
+    /// Opens the ledger for reading.
     pub async fn ledger_to_read_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Failure> {
         let LedgerLocation::Database(url) = place else { return Ok(Arc::new(self.ledger_to_read().await?)) };
         match PostgresLedger::open_to_read(url, &self.slug()).await {
             Ok(ledger) => Ok(Arc::new(ledger)),
             Err(StoreError::Missing { place }) => {
-                let what =
-                    format!("{} was not run yet with this database: there is no {place}", self.place.named);
-                Err(Failure::wrong_use(what, format!("agon run {} --database URL", self.place.named)))
+                let what = format!(
+                    "{} has not been run with this database: {place} does not exist",
+                    self.place.named
+                );
+                Err(Failure::wrong_use(
+                    what,
+                    format!("start it with: agon run {} --database URL", self.place.named),
+                ))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Puts an old ledger out of the way, if there is one in this database; gives its new name. Nothing that was played is lost.
+    /// Renames an old ledger in this database and returns its new name. No results are lost.
     pub async fn put_aside_in(&self, url: &str) -> Result<Option<String>, Failure> {
         match PostgresLedger::rename_old(url, &self.slug()).await {
             Ok(name) => Ok(Some(name)),

@@ -1,4 +1,4 @@
-//! From the name of a file to a competition and its ledger.
+//! Loads a competition and its ledger.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,33 +15,33 @@ use serde_json::Value as Json;
 
 use crate::file::{self, CompetitionFile};
 
-/// Where a competition is.
+/// Paths of a competition.
 #[derive(Clone, Debug)]
 pub struct CompetitionPaths {
-    /// The file, as it was named.
+    /// Competition file as the user wrote it.
     pub named: String,
-    /// The folder its paths are read from.
+    /// Base folder of relative paths in the file.
     pub folder: PathBuf,
-    /// The ledger, where it is a file: beside the competition's file, with its name.
+    /// Ledger file: beside the competition file, with the same name.
     pub ledger: PathBuf,
 }
 
-/// A competition, read and checked.
+/// A competition, parsed and checked.
 pub struct LoadedCompetition {
-    /// Where it is.
+    /// Paths of the competition.
     pub place: CompetitionPaths,
-    /// The file's text.
+    /// Text of the file.
     pub text: String,
-    /// What it says.
+    /// Parsed file.
     pub competition: CompetitionConfig,
-    /// Its game.
+    /// The game.
     pub table: Box<dyn AnyGame>,
-    /// The files its settings name.
+    /// Files that the settings name.
     pub assets: Assets,
 }
 
 impl LoadedCompetition {
-    /// Reads a file. Every mistake in it is told at once.
+    /// Reads a competition file. Reports all mistakes at once.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let CompetitionFile { competition, folder, text } = file::load(path)?;
         let name = path.file_name().unwrap_or_default();
@@ -49,13 +49,13 @@ impl LoadedCompetition {
         Self::with(CompetitionPaths { named: path.display().to_string(), folder, ledger }, text, competition)
     }
 
-    /// Reads a `players.yml`. What comes of it goes into a folder `results` where the bots are.
+    /// Reads a `players.yml`. Results go to a folder `results` beside the bots.
     pub fn of_players(list: &Path, base: &Path) -> Result<Self, Failure> {
         let competition = file::from_players(list, base)?;
         let base = base.canonicalize()?;
         let results = base.join("results");
         fs::create_dir_all(&results)
-            .map_err(|e| Failure::io("make", &results, &e, "is there room, and may you write there?"))?;
+            .map_err(|e| Failure::io("create", &results, &e, "check disk space and write permission"))?;
         let place = CompetitionPaths {
             named: list.display().to_string(),
             folder: base,
@@ -65,7 +65,7 @@ impl LoadedCompetition {
         Self::with(place, text, competition)
     }
 
-    /// Of a competition that was read from something else.
+    /// A competition with an already parsed configuration.
     pub fn with(
         place: CompetitionPaths,
         text: String,
@@ -73,66 +73,72 @@ impl LoadedCompetition {
     ) -> Result<Self, Failure> {
         let table = agon_engine::any_game(competition.game)?;
         let mut assets = Assets::none();
-        fetch(&place, table.info(), &mut competition.settings, &mut assets)?;
+        read_assets(&place, table.info(), &mut competition.settings, &mut assets)?;
         for phase in &mut competition.phases {
-            fetch(&place, table.info(), &mut phase.settings, &mut assets)?;
+            read_assets(&place, table.info(), &mut phase.settings, &mut assets)?;
         }
         Ok(Self { place, text, competition, table, assets })
     }
 
-    /// What is kept of the file.
-    fn edition(&self) -> ConfigVersion {
+    /// Version of the file, as stored in the ledger.
+    fn config_version(&self) -> ConfigVersion {
         let normal = self.competition.normalised().to_string();
         ConfigVersion { text: self.text.clone(), normalised: normal, at: Timestamp::now() }
     }
 
-    /// The ledger, made if it is not there. A file that changed in a way that matters is refused.
+    /// Opens the ledger, and creates it if needed. Fails if the file changed in a way that affects results.
     pub async fn ledger(&self) -> Result<SqliteLedger, Failure> {
         if self.place.ledger.exists() {
             let ledger = SqliteLedger::open(&self.place.ledger).await?;
             self.check_unchanged(&ledger).await?;
             return Ok(ledger);
         }
-        Ok(SqliteLedger::create(&self.place.ledger, &self.founding()?).await?)
+        Ok(SqliteLedger::create(&self.place.ledger, &self.new_ledger()?).await?)
     }
 
-    /// What a new ledger starts with.
-    pub(super) fn founding(&self) -> Result<NewLedger, Failure> {
+    /// Content of a new ledger.
+    pub(super) fn new_ledger(&self) -> Result<NewLedger, Failure> {
         let info = self.table.info();
         Ok(NewLedger {
             name: self.competition.name.clone(),
             game: info.id.to_owned(),
             rules: info.rules_version,
             engine: env!("CARGO_PKG_VERSION").to_owned(),
-            config: self.edition(),
+            config: self.config_version(),
             phases: self.competition.phases.len() as u32,
-            secret: self.secret()?,
+            secret: self.secret_seed()?,
         })
     }
 
-    /// The ledger, for looking at it.
+    /// Opens the ledger for reading.
     pub async fn ledger_to_read(&self) -> Result<SqliteLedger, Failure> {
         if !self.place.ledger.exists() {
             let ledger = self.place.ledger.file_name().unwrap_or_default().to_string_lossy();
-            let what = format!("{} was not run yet: there is no {ledger} beside it", self.place.named);
+            let what = format!("{} has not been run: {ledger} does not exist", self.place.named);
             return Err(Failure::wrong_use(what, format!("agon run {}", self.place.named)));
         }
         Ok(SqliteLedger::open_to_read(&self.place.ledger).await?)
     }
 
-    /// The secret seed a new competition starts with.
-    fn secret(&self) -> Result<SecretSeed, Failure> {
-        let empty = |what: String| Failure::wrong_use(what, "put a long text there that nobody can guess");
+    /// Secret seed of a new competition.
+    fn secret_seed(&self) -> Result<SecretSeed, Failure> {
+        let empty = |what: String| Failure::wrong_use(what, "use a long text that cannot be guessed");
         let given = match &self.competition.seed {
             SeedSource::Drawn => return Ok(agon_runner::seeds::generate_secret()?),
             SeedSource::Given(text) => return Ok(SecretSeed::new(text)),
             SeedSource::File(path) => {
                 let path = self.place.folder.join(path);
-                fs::read_to_string(&path)
-                    .map_err(|e| Failure::io("read", &path, &e, "it holds the secret seed"))?
+                fs::read_to_string(&path).map_err(|e| {
+                    Failure::io(
+                        "read",
+                        &path,
+                        &e,
+                        "create the file with the secret seed, or correct the path",
+                    )
+                })?
             }
             SeedSource::Variable(name) => std::env::var(name)
-                .map_err(|_| empty(format!("the environment variable {name} holds no secret seed")))?,
+                .map_err(|_| empty(format!("the environment variable {name} contains no secret seed")))?,
         };
         match given.trim() {
             "" => Err(empty("the secret seed is empty".to_owned())),
@@ -140,21 +146,23 @@ impl LoadedCompetition {
         }
     }
 
-    /// Whether the file still says what was begun. A harmless change is kept as a new edition.
+    /// Checks that the file still matches the ledger. A change that does not affect results is stored as a new version.
     pub(super) async fn check_unchanged(&self, ledger: &dyn Ledger) -> Result<(), Failure> {
         let (kept, phases) = (ledger.competition().await?, ledger.phases().await?);
         let info = self.table.info();
         if kept.game == info.id && kept.rules != info.rules_version {
             let (found, known) = (kept.rules, info.rules_version);
-            let what =
-                format!("{} was begun under version {found} of the rules, this is {known}", self.place.named);
+            let what = format!(
+                "{} was started with version {found} of the rules, but this is version {known}",
+                self.place.named
+            );
             return Err(Failure::wrong_use(
                 what,
-                "go on with the Agon it was begun with, or anew with --fresh",
+                "resume with the Agon version that started it, or start over with --fresh",
             ));
         }
         let Some(last) = kept.config_versions.last() else { return Ok(()) };
-        let new = self.edition();
+        let new = self.config_version();
         if last.normalised == new.normalised {
             return Ok(());
         }
@@ -173,24 +181,24 @@ impl LoadedCompetition {
             return Ok(ledger.add_config_version(&new).await?);
         }
         let mut message = format!(
-            "{}: changed since the competition was begun; results could not be compared",
+            "{}: changed since the competition was started; results would not be comparable",
             self.place.named
         );
         for change in &refused {
             message += &format!("\n  {change}");
         }
-        // A mode that is gone cannot be put back into the file.
+        // A removed mode cannot be restored in the file.
         let hint = if refused.iter().any(|change| change.place == "stateless") {
-            "this mode was removed: finish with the Agon it was started with, or start again with --fresh (the old ledger is kept)"
+            "this mode was removed: finish with the Agon version that started it, or start over with --fresh (the old ledger is kept)"
         } else {
-            "change it back, or begin anew with --fresh (the old ledger is kept)"
+            "undo the change, or start over with --fresh (the old ledger is kept)"
         };
         Err(Failure { kind: ErrorKind::Usage, message: format!("{message}\nhint: {hint}") })
     }
 }
 
-/// Reads the files that settings name, and lets the settings name their content.
-fn fetch(
+/// Reads the files that settings name, and replaces the names by the content's hash.
+fn read_assets(
     place: &CompetitionPaths,
     info: &'static GameInfo,
     settings: &mut Settings,
@@ -203,7 +211,7 @@ fn fetch(
         }
         let path = place.folder.join(name);
         let content = fs::read(&path).map_err(|e| {
-            Failure::io("read", &path, &e, &format!("`{}` of {} names it", spec.name, place.named))
+            Failure::io("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
         })?;
         settings.set(spec.name, SettingValue::Word(assets.insert(content)));
     }

@@ -1,4 +1,4 @@
-//! The bots of a competition: read, kept apart, started once to see whether they come up.
+//! Loads the bots of a competition: resolves them, isolates them, and starts each once.
 
 use std::path::Path;
 
@@ -16,23 +16,23 @@ use agon_runner::LoadedEntrant;
 
 use crate::{CompetitionPaths, LoadedCompetition};
 
-/// The bots of a phase, by entrant. `history` is what was published of the phases before, for those who may read it; `known` are the hashes
-/// of bots whose source was looked at before.
+/// Loads the bots of a phase, by entrant. `history` is the published history of the earlier phases, for bots that may read it. `known`
+/// contains the hashes of bots whose source was already checked.
 pub fn load_bots(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     phase: u32,
     history: Option<&Path>,
     known: &[String],
-    tell: MessageSink<'_>,
+    notify: MessageSink<'_>,
 ) -> Result<Vec<LoadedEntrant>, Failure> {
-    let LoadedCompetition { competition, assets, place, .. } = sitting;
+    let LoadedCompetition { competition, assets, place, .. } = loaded;
     let mut seats = Vec::new();
     let mut commits = Vec::new();
     for entrant in &competition.entrants {
-        let (bot, commit) = found(place, &entrant.name, &entrant.bot)?;
+        let (bot, commit) = bot_spec(place, &entrant.name, &entrant.bot)?;
         let beside = history.map(|path| ExtraFile { name: "history.json", path });
-        // Paths are read from the file's folder, and commands run there.
-        let order = BotRequest {
+        // Paths are relative to the folder of the competition file, and commands run there.
+        let request = BotRequest {
             game: competition.game,
             bot: &bot,
             sandbox: sandbox(competition),
@@ -40,13 +40,13 @@ pub fn load_bots(
             beside,
             folder: &place.folder,
         };
-        let seat = resolve_bot(&order, tell)
+        let seat = resolve_bot(&request, notify)
             .map_err(|trouble| trouble.of(&bot))
             .map_err(|failure| of_entrant(&entrant.name, &failure))?;
         if let PlayerSpec::Program(program) = &seat
             && !known.contains(&program.hash)
         {
-            accept(&entrant.name, &bot, program)?;
+            check_bot_source(&entrant.name, &bot, program)?;
         }
         seats.push(seat);
         commits.push(commit);
@@ -59,7 +59,7 @@ pub fn load_bots(
     isolation::hide_other_bots(&mut seats)?;
     let settings = &competition.phases[phase as usize].settings;
     install_game_files(competition.game, &mut seats, settings, assets, &place.folder)?;
-    try_all(sitting, phase, &seats)?;
+    start_each(loaded, phase, &seats)?;
     let members = seats.into_iter().zip(commits).zip(&competition.entrants);
     let member = |((seating, commit), one): ((PlayerSpec, Option<String>), &EntrantSpec)| LoadedEntrant {
         name: one.name.clone(),
@@ -70,8 +70,8 @@ pub fn load_bots(
     Ok(members.map(member).collect())
 }
 
-/// The BOT of an entrant, and the commit it is of.
-fn found(place: &CompetitionPaths, name: &str, bot: &BotSource) -> Result<(String, Option<String>), Failure> {
+/// Bot spec of an entrant, and its git commit.
+fn bot_spec(place: &CompetitionPaths, name: &str, bot: &BotSource) -> Result<(String, Option<String>), Failure> {
     match bot {
         BotSource::Spec(bot) => Ok((bot.clone(), None)),
         BotSource::Git { repository, branch, path } => {
@@ -82,8 +82,8 @@ fn found(place: &CompetitionPaths, name: &str, bot: &BotSource) -> Result<(Strin
     }
 }
 
-/// What a Python bot's source says: forbidden words, missing imports, a wrong signature. All of it at once.
-fn accept(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Failure> {
+/// Checks the source of a Python bot: forbidden words, missing imports, wrong signatures. Reports all problems at once.
+fn check_bot_source(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Failure> {
     if !program.isolates_calls {
         return Ok(());
     }
@@ -105,39 +105,39 @@ fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
     }
 }
 
-/// Starts every program once, as many at a time as a game seats: what does not come up is refused before any game.
-fn try_all(sitting: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Failure> {
-    let info = sitting.table.info();
+/// Starts every program once, as many at a time as a game has seats, so that a bot that does not start is rejected before any game.
+fn start_each(loaded: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Failure> {
+    let info = loaded.table.info();
     let filler = |seat: usize| {
         let role = info.role(agon_core::Seat(seat as u8)).name;
-        let bots = sitting.table.house_bots();
+        let bots = loaded.table.house_bots();
         let fitting = bots.iter().find(|bot| bot.roles.contains(&role));
         PlayerSpec::House(fitting.map_or_else(String::new, |bot| bot.name.to_owned()))
     };
     let fillers: Vec<PlayerSpec> = (0..info.seats.min).map(filler).collect();
-    // In a game with roles one at a time, on the seat of its role.
+    // In a game with roles, one at a time, at the seat of its role.
     let with_roles = info.roles.len() > 1;
     let programs: Vec<usize> =
         (0..seats.len()).filter(|&number| matches!(seats[number], PlayerSpec::Program(_))).collect();
     for some in programs.chunks(if with_roles { 1 } else { info.seats.min }) {
         let mut plan = fillers.clone();
         for (place, &number) in some.iter().enumerate() {
-            let role = sitting.competition.entrants[number].role;
+            let role = loaded.competition.entrants[number].role;
             let seat = info.roles.iter().position(|known| Some(known.name) == role).filter(|_| with_roles);
             plan[seat.unwrap_or(place)] = seats[number].clone();
         }
-        try_some(sitting.table.as_ref(), sitting, phase, &plan)?;
+        try_some(loaded.table.as_ref(), loaded, phase, &plan)?;
     }
     Ok(())
 }
 
 fn try_some(
     table: &dyn AnyGame,
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     phase: u32,
     seats: &[PlayerSpec],
 ) -> Result<(), Failure> {
-    let settings = &sitting.competition.phases[phase as usize].settings;
+    let settings = &loaded.competition.phases[phase as usize].settings;
     table.check_seats(seats).map_err(agon_engine::any_game::PlayError::from)?;
-    try_load(table, &MatchSetup { settings, seed: 0, seats, assets: &sitting.assets })
+    try_load(table, &MatchSetup { settings, seed: 0, seats, assets: &loaded.assets })
 }

@@ -1,4 +1,4 @@
-//! Carrying a competition out: its bots are read for each phase, with what was published of the phases before.
+//! Runs a competition: loads the bots for each phase, with the published history of the earlier phases.
 
 use agon_bots::{Failure, MessageSink};
 use agon_host::ScratchDir;
@@ -9,48 +9,48 @@ use tokio::runtime::Runtime;
 use crate::history::write_history;
 use crate::{LoadedCompetition, load_bots};
 
-/// With what it is carried out.
+/// Environment of a run.
 pub struct RunContext<'m> {
-    /// What the ledger is asked in. It is waited for: not from inside a runtime.
+    /// Runtime for the ledger. The run blocks on it, so do not call it from inside a runtime.
     pub runtime: &'m Runtime,
-    /// Where matches are played.
+    /// Executor that plays the matches.
     pub executor: &'m dyn Executor,
-    /// Who may ask it to stop.
+    /// Flag that stops the run.
     pub stop: &'m StopFlag,
-    /// What is being played, for others to look at.
+    /// Current matches, for watching.
     pub boards: ActiveMatches,
 }
 
-/// Plays until it is over, waits or is stopped.
+/// Plays until the competition is finished, waits for new versions, or is stopped.
 pub fn run_competition(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
-    means: RunContext<'_>,
+    context: RunContext<'_>,
     listener: &mut dyn RunListener,
-    tell: MessageSink<'_>,
+    notify: MessageSink<'_>,
 ) -> Result<RunOutcome, Failure> {
-    let RunContext { runtime, executor, stop, boards } = means;
+    let RunContext { runtime, executor, stop, boards } = context;
     let run = CompetitionRun {
-        competition: &sitting.competition,
-        game: sitting.table.as_ref(),
-        assets: &sitting.assets,
+        competition: &loaded.competition,
+        game: loaded.table.as_ref(),
+        assets: &loaded.assets,
         ledger,
         runtime,
         executor,
         stop,
         active_matches: boards,
     };
-    // What was published of earlier phases lies beside the bots of later ones.
-    let shelf = ScratchDir::new("history")?;
+    // Files with the published history for bots of later phases.
+    let history_folder = ScratchDir::new("history")?;
     let mut bots = |phase: u32| {
-        let path = shelf.path().join("history.json");
-        let told = phase > 0 && {
-            let history = write_history(sitting, ledger, 0..phase, &path);
+        let path = history_folder.path().join("history.json");
+        let has_history = phase > 0 && {
+            let history = write_history(loaded, ledger, 0..phase, &path);
             runtime.block_on(history)?.is_some()
         };
         let known =
             runtime.block_on(ledger.bot_versions())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
-        load_bots::load_bots(sitting, phase, told.then_some(&*path), &known, tell)
+        load_bots::load_bots(loaded, phase, has_history.then_some(&*path), &known, notify)
     };
     run.run(&mut bots, listener)
 }

@@ -1,11 +1,11 @@
-//! The head of every JSON document for programs: what it is, and in which version.
+//! Envelope of every JSON document on stdout: its kind and its version.
 
 use serde_json::{Value as Json, json};
 
-/// The version of all documents. Raised when a field changes its meaning or goes away.
+/// Version of all documents. Raised when a field is removed or changes its meaning.
 pub const VERSION: u32 = 1;
 
-/// A document. `kind` names what it is.
+/// A document. `kind` is its type.
 pub fn document(kind: &str, content: Json) -> Json {
     let mut document = json!({"agon": kind, "version": VERSION});
     if let (Some(document), Json::Object(content)) = (document.as_object_mut(), content) {

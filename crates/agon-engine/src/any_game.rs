@@ -232,7 +232,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
     fn check_seats(&self, seats: &[PlayerSpec]) -> Result<(), PlayerSpecError> {
         let info = G::info();
         if !info.seats.allows(seats.len()) {
-            let what = format!("{} is played by {}, not by {}", info.id, info.seats.describe(), seats.len());
+            let what = format!("{} needs {} bots, not {}", info.id, info.seats.describe(), seats.len());
             let missing = info.seats.min.saturating_sub(seats.len());
             let hint = match missing {
                 0 => format!("remove {}", seats.len() - info.seats.max.min(seats.len())),

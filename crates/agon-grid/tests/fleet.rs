@@ -1,4 +1,4 @@
-//! The coordinator against a real nats-server, with workers that do what each test says.
+//! The coordinator with a real nats-server and scripted workers.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod scripted;
@@ -15,40 +15,39 @@ use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
 use agon_test_servers::Nats;
 use async_nats::jetstream::AckKind;
-use scripted::fixture::{Ground, MATCHES, pause, some};
+use scripted::fixture::{Fixture, MATCHES, pause, some};
 use scripted::{
-    Cup, Hand, LEAGUE, Led, WORDS, called, hello, lies, link, options, runtime, say_hello, tables,
+    CoordinatedRun, Cup, LEAGUE, ScriptedWorker, WORDS, called, hello, lies, link, options, runtime,
+    say_hello, tables,
 };
 
-/// Jobs in the queue, waiting or taken.
+/// Number of jobs in the queue, waiting or leased.
 async fn held(link: &NatsConnection, cup: &str) -> u64 {
     let stream = link.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
     let info = stream.consumer_info(cup).await.unwrap();
     info.num_pending + info.num_ack_pending as u64
 }
 
-/// Waits until so many jobs are in the queue, waiting or taken.
+/// Waits until the queue has this number of jobs, waiting or leased.
 async fn until_held(link: &NatsConnection, cup: &str, wanted: u64) {
     let begun = Instant::now();
     while held(link, cup).await != wanted {
-        assert!(
-            begun.elapsed() < agon_test_servers::WAIT_TIMEOUT,
-            "there are never {wanted} jobs in the queue"
-        );
+        assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "the queue never has {wanted} jobs");
         pause(20).await;
     }
 }
 
 #[test]
-fn rounds_and_phases_end_in_the_tables_of_one_machine() {
+fn competition_with_several_phases_gives_the_tables_of_a_local_run() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    let work = async |name: &str| Hand::join(&nats, name, fleet.competition_id()).await.work().await;
+    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let work =
+        async |name: &str| ScriptedWorker::join(&nats, name, fleet.competition_id()).await.work().await;
     let (ended, told, _) =
         led.while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), 2 * MATCHES));
@@ -57,198 +56,198 @@ fn rounds_and_phases_end_in_the_tables_of_one_machine() {
 }
 
 #[test]
-fn a_round_robin_ends_in_the_table_of_one_machine() {
+fn round_robin_gives_the_table_of_a_local_run() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
-    let work = async |name: &str| ground.hand(name).await.work().await;
+    let fixture = Fixture::new(options());
+    let work = async |name: &str| fixture.hand(name).await.work().await;
     let (ended, told, _) =
-        ground.led().while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
+        fixture.led().while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), MATCHES));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn everybody_is_called_and_a_report_may_come_in_pieces() {
+fn competition_is_announced_and_chunked_report_is_accepted() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let called = called(&link(&ground.nats, "ear").await).await;
+        let called = called(&link(&fixture.nats, "ear").await).await;
         assert_eq!(
             (called.competition_id.as_str(), called.game.as_str()),
-            (ground.fleet.competition_id(), "word-racer")
+            (fixture.fleet.competition_id(), "word-racer")
         );
-        let hand = ground.hand("one").await;
+        let hand = fixture.hand("one").await;
         loop {
             let task = some(&hand).await;
             let report = hand.report(&task.job, hand.play(&task.job).await);
-            assert_eq!(hand.hand_in(&report, 300).await, Some(ReportAck::Stored));
+            assert_eq!(hand.send_report(&report, 300).await, Some(ReportAck::Stored));
             task.message.double_ack().await.unwrap();
         }
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_receipt_means_that_it_is_in_the_ledger() {
+fn acknowledged_report_is_in_the_ledger() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let hand = ground.hand("one").await;
+        let hand = fixture.hand("one").await;
         for done in 1.. {
             let task = some(&hand).await;
-            assert_eq!(task.job.matches.len(), 1, "the first jobs are one match each");
+            assert_eq!(task.job.matches.len(), 1, "the first jobs have one match each");
             assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
-            assert_eq!(ground.ledger.counts(0).await.unwrap().matches, done);
+            assert_eq!(fixture.ledger.counts(0).await.unwrap().matches, done);
             if done == 2 {
                 break;
             }
         }
         hand.work().await;
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
 }
 
 #[test]
-fn the_same_match_twice_is_kept_once() {
+fn match_reported_twice_is_stored_once() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        let (one, two) = (fixture.hand("one").await, fixture.hand("two").await);
         let task = some(&one).await;
         let matches = one.play(&task.job).await;
         let report = one.report(&task.job, matches.clone());
-        assert_eq!(one.hand_in(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
+        assert_eq!(one.send_report(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
         assert_eq!(
-            one.hand_in(&report, MAX_CHUNK_BYTES).await,
+            one.send_report(&report, MAX_CHUNK_BYTES).await,
             Some(ReportAck::Stored),
-            "its receipt was lost"
+            "the acknowledgement was lost"
         );
         assert_eq!(
-            two.hand_in(&two.report(&task.job, matches), MAX_CHUNK_BYTES).await,
+            two.send_report(&two.report(&task.job, matches), MAX_CHUNK_BYTES).await,
             Some(ReportAck::Stored)
         );
         task.message.double_ack().await.unwrap();
         two.work().await;
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), MATCHES));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
+fn restarted_coordinator_resumes_and_accepts_old_jobs() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let stop = StopFlag::new();
     let mut kept = None;
     let script = async {
-        let hand = ground.hand("one").await;
+        let hand = fixture.hand("one").await;
         let task = some(&hand).await;
         assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
         let task = some(&hand).await;
         kept = Some(hand.report(&task.job, hand.play(&task.job).await));
         stop.request();
     };
-    let (ended, told, _) = ground.led().while_playing(&stop, script);
+    let (ended, told, _) = fixture.led().while_playing(&stop, script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Stopped), 1));
-    let Ground { fleet, ledger, cup, runtime, nats } = ground;
+    let Fixture { fleet, ledger, cup, runtime, nats } = fixture;
     drop(fleet);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
     let report = kept.unwrap();
     let number = report.matches[0].result.key.number;
     let asked_again = AtomicU64::new(0);
     let script = async {
-        // Nobody knows it yet: it says hello again, then all of it.
+        // The new coordinator does not know the worker: it joins again and resends its report.
         let link = link(&nats, "one").await;
-        let stranger = Hand::new(link, "one", fleet.competition_id());
-        assert_eq!(stranger.hand_in(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Resend));
-        let hand = Hand::join(&nats, "one", fleet.competition_id()).await;
-        assert_eq!(hand.hand_in(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
+        let stranger = ScriptedWorker::new(link, "one", fleet.competition_id());
+        assert_eq!(stranger.send_report(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Resend));
+        let hand = ScriptedWorker::join(&nats, "one", fleet.competition_id()).await;
+        assert_eq!(hand.send_report(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
         hand.work_with(&|matches: &mut Vec<MatchReport>| {
             let same = matches.iter().filter(|one| one.result.key.number == number).count();
             asked_again.fetch_add(same as u64, Ordering::Relaxed);
         })
         .await;
     };
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let (ended, told, _) = led.while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), MATCHES - 1));
-    let ground = Ground { fleet, ledger, cup, runtime, nats };
-    ground.is_right();
+    let fixture = Fixture { fleet, ledger, cup, runtime, nats };
+    fixture.check_result();
 }
 
 #[test]
-fn a_job_whose_worker_is_gone_is_given_to_another() {
+fn job_of_a_lost_worker_is_given_to_another() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let gone = ground.hand("gone").await;
+        let gone = fixture.hand("gone").await;
         let task = some(&gone).await;
         drop((gone, task));
-        ground.hand("there").await.work().await;
+        fixture.hand("there").await.work().await;
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_job_that_is_in_nobodys_hands_is_published_again() {
+fn job_that_is_in_no_queue_is_published_again() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let hand = ground.hand("one").await;
+        let hand = fixture.hand("one").await;
         let task = some(&hand).await;
-        // Not said in any report.
+        // The job is acked without a report.
         task.message.double_ack().await.unwrap();
         hand.work().await;
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_server_that_lost_its_storage_costs_nothing() {
+fn server_that_lost_its_storage_causes_no_loss() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let mut ground = Ground::new(options());
-    let mut nats = std::mem::replace(&mut ground.nats, Nats::start());
-    let led = ground.led();
+    let mut fixture = Fixture::new(options());
+    let mut nats = std::mem::replace(&mut fixture.nats, Nats::start());
+    let led = fixture.led();
     let script = async {
-        let hand = Hand::join(&nats, "one", ground.fleet.competition_id()).await;
+        let hand = ScriptedWorker::join(&nats, "one", fixture.fleet.competition_id()).await;
         let task = some(&hand).await;
         assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
         nats.kill();
         std::fs::remove_dir_all(nats.folder().join("store")).unwrap();
-        nats.again();
+        nats.restart();
         hand.work().await;
     };
     let (ended, told, _) = led.while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), MATCHES));
-    ground.is_right();
+    fixture.check_result();
 }
 
-/// Gives a job back when it has a match that cannot be played there; does it otherwise.
-async fn fails_at(hand: &Hand, bad: u64) {
+/// Fails a job that contains match `bad`, and plays any other job.
+async fn fails_at(hand: &ScriptedWorker, bad: u64) {
     loop {
         let task = some(hand).await;
         if task.job.matches.iter().all(|one| one.number != bad) {
@@ -269,106 +268,106 @@ async fn fails_at(hand: &Hand, bad: u64) {
 }
 
 #[test]
-fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
+fn match_that_fails_everywhere_is_unplayable_and_the_rest_is_played() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { max_deliveries: 2, ..options() });
+    let fixture = Fixture::new(CoordinatorOptions { max_deliveries: 2, ..options() });
     let script = async {
-        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        let (one, two) = (fixture.hand("one").await, fixture.hand("two").await);
         tokio::join!(fails_at(&one, 7), fails_at(&two, 7))
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     let error = ended.unwrap_err();
     assert!(error.starts_with("1 match is unplayable"), "{error}");
     assert!(error.contains("match 1.1.8") && error.contains("one: the disk is full"), "{error}");
-    let aside = ground.fleet.unplayable();
-    assert_eq!((aside.len(), aside[0].key.number, ground.played()), (1, 7, MATCHES - 1));
+    let aside = fixture.fleet.unplayable();
+    assert_eq!((aside.len(), aside[0].key.number, fixture.played()), (1, 7, MATCHES - 1));
     assert!(aside[0].errors.contains(&"two: the disk is full".to_owned()), "{:?}", aside[0].errors);
-    // Running again tries again.
-    let script = async { ground.hand("three").await.work().await };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    // A new run retries the match.
+    let script = async { fixture.hand("three").await.work().await };
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), 1));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn what_fails_on_one_machine_only_is_played_on_another() {
+fn match_that_fails_on_one_worker_is_played_by_another() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { max_deliveries: 2, ..options() });
+    let fixture = Fixture::new(CoordinatorOptions { max_deliveries: 2, ..options() });
     let script = async {
-        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        let (one, two) = (fixture.hand("one").await, fixture.hand("two").await);
         let later = async {
             pause(1500).await;
             two.work().await;
         };
         tokio::join!(fails_at(&one, 3), later)
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
+fn lying_worker_is_banned_and_its_matches_are_played_again() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
+    let fixture = Fixture::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
     let script = async {
-        let (liar, one, two) = tokio::join!(ground.hand("liar"), ground.hand("one"), ground.hand("two"));
-        // Two lies before the others begin, or they may have played everything before it lies twice.
+        let (liar, one, two) = tokio::join!(fixture.hand("liar"), fixture.hand("one"), fixture.hand("two"));
+        // Two lies before the others start; otherwise they may have played everything before the second lie.
         lies(&liar, 2).await;
         tokio::join!(lies(&liar, u32::MAX), one.work(), two.work())
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
     assert_eq!(told.barred.len(), 1);
     assert!(told.barred[0].0 == "liar" && told.matches > MATCHES, "{:?}", told.barred);
-    let figures = ground.fleet.stats();
+    let figures = fixture.fleet.stats();
     assert!(figures.disagreed >= 2 && figures.banned == 1 && figures.checked > 0, "{figures:?}");
-    ground.is_right();
-    let barred = ground.runtime.block_on(ground.ledger.banned_workers()).unwrap();
+    fixture.check_result();
+    let barred = fixture.runtime.block_on(fixture.ledger.banned_workers()).unwrap();
     assert!(barred[0].worker == "liar" && barred[0].reason.contains("two other workers"), "{barred:?}");
 }
 
 #[test]
-fn lies_from_before_a_restart_are_found_after_it() {
+fn lies_before_a_restart_are_found_after_it() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { cross_check_share: 0.0, ..options() });
+    let fixture = Fixture::new(CoordinatorOptions { cross_check_share: 0.0, ..options() });
     let stop = StopFlag::new();
     let script = async {
-        let liar = ground.hand("liar").await;
+        let liar = fixture.hand("liar").await;
         lies(&liar, 3).await;
         stop.request();
     };
-    let (ended, ..) = ground.led().while_playing(&stop, script);
+    let (ended, ..) = fixture.led().while_playing(&stop, script);
     assert_eq!(ended, Ok(RunOutcome::Stopped));
-    let Ground { fleet, ledger, cup, runtime, nats } = ground;
+    let Fixture { fleet, ledger, cup, runtime, nats } = fixture;
     drop(fleet);
     let fleet =
         cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { cross_check_share: 1.0, ..options() });
-    let ground = Ground { fleet, ledger, cup, runtime, nats };
-    let work = async |name: &str| ground.hand(name).await.work().await;
+    let fixture = Fixture { fleet, ledger, cup, runtime, nats };
+    let work = async |name: &str| fixture.hand(name).await.work().await;
     let (ended, told, _) =
-        ground.led().while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
+        fixture.led().while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
     assert_eq!(ended, Ok(RunOutcome::Finished));
     assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn a_result_that_is_not_its_records_bars_at_once() {
+fn result_that_differs_from_its_record_bans_the_worker_at_once() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        let (liar, one) = (fixture.hand("liar").await, fixture.hand("one").await);
         let task = some(&liar).await;
         let receipt = liar.do_job(task, &|_| {}).await;
         assert_eq!(receipt, Some(ReportAck::Stored));
@@ -382,17 +381,17 @@ fn a_result_that_is_not_its_records_bars_at_once() {
         assert!(why.contains("differs from its record"), "{why}");
         one.work().await;
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
     assert_eq!(told.barred, [("liar".to_owned(), 1)]);
-    ground.is_right();
+    fixture.check_result();
 }
 
-/// What is changed in a report.
+/// Change of a report.
 type Change = fn(&mut Vec<MatchReport>);
 
 #[test]
-fn a_match_that_nobody_asked_for_is_not_believed() {
+fn report_that_does_not_match_its_job_is_rejected() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -401,44 +400,44 @@ fn a_match_that_nobody_asked_for_is_not_believed() {
         ("wrong entrants at the seats", |matches| matches[0].result.games[0].seats.swap(0, 1)),
         ("has no record", |matches| matches[0].games[0].1 = None),
     ];
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
         for (number, (words, change)) in changes.iter().enumerate() {
-            let hand = ground.hand(&format!("w{number}")).await;
+            let hand = fixture.hand(&format!("w{number}")).await;
             let task = some(&hand).await;
             let receipt = hand.do_job(task, change).await;
             let Some(ReportAck::Refused { why }) = receipt else { panic!("{words}: {receipt:?}") };
             let close = why.contains(words) || why.contains("differs from its record");
             assert!(close, "{why}");
         }
-        ground.hand("honest").await.work().await;
+        fixture.hand("honest").await.work().await;
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.barred.len()), (Ok(RunOutcome::Finished), 3));
-    ground.is_right();
+    fixture.check_result();
 }
 
 #[test]
-fn checks_that_nobody_can_do_are_given_up_and_counted() {
+fn checks_without_a_second_worker_are_abandoned_and_counted() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
-    let script = async { ground.hand("alone").await.work().await };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
-    assert_eq!((ended, ground.fleet.unchecked()), (Ok(RunOutcome::Finished), MATCHES));
-    ground.is_right();
+    let fixture = Fixture::new(CoordinatorOptions { cross_check_share: 1.0, ..options() });
+    let script = async { fixture.hand("alone").await.work().await };
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
+    assert_eq!((ended, fixture.fleet.unchecked()), (Ok(RunOutcome::Finished), MATCHES));
+    fixture.check_result();
 }
 
 #[test]
-fn who_does_not_fit_is_told_why() {
+fn unsuitable_worker_is_rejected_with_the_reason() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
-    let cup = ground.fleet.competition_id();
-    ground.runtime.block_on(async {
-        let link = link(&ground.nats, "any").await;
+    let fixture = Fixture::new(options());
+    let cup = fixture.fleet.competition_id();
+    fixture.runtime.block_on(async {
+        let link = link(&fixture.nats, "any").await;
         let refused = async |change: &dyn Fn(&mut agon_grid::messages::JoinRequest), words: &str| {
             let mut hello = hello("any", "1");
             change(&mut hello);
@@ -453,10 +452,10 @@ fn who_does_not_fit_is_told_why() {
         };
         refused(&newer, "has version 99").await;
         refused(&|hello| hello.rules.clear(), "does not know the game").await;
-        // A name belongs to who beats by it.
-        let owner = ground.hand("any").await;
+        // A name belongs to the worker that sends heartbeats with it.
+        let owner = fixture.hand("any").await;
         refused(&|hello| hello.session = "2".to_owned(), "a worker named any is already connected").await;
-        // It starts anew after a crash: nobody beats by its name any more.
+        // The worker restarts after a crash: no heartbeats with its name arrive any more.
         drop(owner);
         let welcome = say_hello(&link, cup, &hello("any", "2")).await;
         assert!(matches!(welcome, JoinResponse::Accepted { .. }), "{welcome:?}");
@@ -464,12 +463,12 @@ fn who_does_not_fit_is_told_why() {
 }
 
 #[test]
-fn who_lacks_layers_of_the_sandbox_is_told_which() {
+fn worker_without_sandbox_layers_is_rejected_with_their_names() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime) = (Nats::start(), runtime());
-    let bots = ["house:random".to_owned(), "python3 nobody.py".to_owned()];
+    let bots = ["house:random".to_owned(), "python3 missing.py".to_owned()];
     let cup = Cup::of("connect-five", &[LEAGUE], &bots);
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
@@ -489,7 +488,7 @@ fn who_lacks_layers_of_the_sandbox_is_told_which() {
 }
 
 #[test]
-fn the_queue_holds_no_more_than_some_seconds_of_work() {
+fn queue_holds_only_a_few_seconds_of_work() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -497,25 +496,25 @@ fn the_queue_holds_no_more_than_some_seconds_of_work() {
     let cup = Cup::words(&WORDS.replace("legs = 2", "legs = 12"));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let script = async {
         let eye = link(&nats, "eye").await;
         let look = async |bound: u64| {
             let held = held(&eye, fleet.competition_id()).await;
             assert!(held <= bound, "{held} jobs, at most {bound}");
         };
-        // Nobody is there.
+        // No workers.
         until_held(&eye, fleet.competition_id(), 2).await;
         pause(500).await;
         look(2).await;
-        let hand = Hand::join(&nats, "slow", fleet.competition_id()).await;
+        let hand = ScriptedWorker::join(&nats, "slow", fleet.competition_id()).await;
         for number in 0..30 {
             let task = some(&hand).await;
             let mut report = hand.report(&task.job, hand.play(&task.job).await);
             report.duration_us = 1_000_000 * report.matches.len() as u64;
-            assert_eq!(hand.hand_in(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
+            assert_eq!(hand.send_report(&report, MAX_CHUNK_BYTES).await, Some(ReportAck::Stored));
             task.message.double_ack().await.unwrap();
-            // One is played, four seconds of work wait.
+            // One job is played, four seconds of work wait.
             look(5).await;
             if number == 0 {
                 until_held(&eye, fleet.competition_id(), 5).await;
@@ -528,45 +527,45 @@ fn the_queue_holds_no_more_than_some_seconds_of_work() {
 }
 
 #[test]
-fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
+fn stop_empties_the_queue_and_waits_for_current_games() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let stop = StopFlag::new();
     let script = async {
-        let hand = ground.hand("one").await;
+        let hand = fixture.hand("one").await;
         let task = some(&hand).await;
-        let eye = link(&ground.nats, "eye").await;
+        let eye = link(&fixture.nats, "eye").await;
         stop.request();
-        // What it plays is taken out of the queue as well, and waited for.
-        until_held(&eye, ground.fleet.competition_id(), 0).await;
+        // The job that is being played is removed from the queue too, and the stop waits for it.
+        until_held(&eye, fixture.fleet.competition_id(), 0).await;
         assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
         eye
     };
-    let (ended, told, eye) = ground.led().while_playing(&stop, script);
+    let (ended, told, eye) = fixture.led().while_playing(&stop, script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Stopped), 1));
     if let Some(eye) = eye {
-        assert_eq!(ground.runtime.block_on(held(&eye, ground.fleet.competition_id())), 0);
+        assert_eq!(fixture.runtime.block_on(held(&eye, fixture.fleet.competition_id())), 0);
     }
 }
 
 #[test]
-fn jobs_for_others_do_not_become_poison() {
+fn job_that_excludes_workers_does_not_become_poison() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { cross_check_share: 1.0, max_deliveries: 1, ..options() });
+    let fixture = Fixture::new(CoordinatorOptions { cross_check_share: 1.0, max_deliveries: 1, ..options() });
     let script = async {
-        let one = ground.hand("one").await;
+        let one = fixture.hand("one").await;
         let working = one.work();
         let two = async {
             pause(2500).await;
-            ground.hand("two").await.work().await;
+            fixture.hand("two").await.work().await;
         };
         tokio::join!(working, two)
     };
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
+    fixture.check_result();
 }

@@ -1,4 +1,4 @@
-//! The connection to a real nats-server, and the files that are kept there.
+//! The connection to a real nats-server, and its file storage.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use agon_grid::blobs::{Blobs, hash};
@@ -19,7 +19,7 @@ fn to(url: String) -> NatsOptions {
 }
 
 #[test]
-fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
+fn blob_is_stored_by_its_hash_and_read_back_completely() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -33,14 +33,14 @@ fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
             let name = blobs.put(&bytes).await.unwrap();
             assert_eq!(blobs.put(&bytes).await.unwrap(), name);
             nats.kill();
-            nats.again();
+            nats.restart();
             assert_eq!(Blobs::open(&link).await.unwrap().get(&name).await.unwrap().unwrap(), bytes);
         }
     });
 }
 
 #[test]
-fn nobody_there_is_said_in_clear_words() {
+fn unreachable_server_gives_a_clear_error() {
     let url = format!("nats://user:pass@127.0.0.1:{}", agon_test_servers::free_port());
     let error = run(NatsConnection::connect(&to(url))).unwrap_err().to_string();
     assert!(error.contains("no NATS server answers at nats://127.0.0.1:"), "{error}");

@@ -1,4 +1,4 @@
-//! Games of a worker, seen from elsewhere through a real nats-server.
+//! Live games of a worker, watched through a real nats-server.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
+/// Short intervals for tests, with enough time to compute everything in one tick.
 const QUICK: LivePacing = LivePacing {
     update_interval: Duration::from_millis(10),
     interval_per_subscriber: Duration::ZERO,
@@ -42,7 +42,7 @@ fn key(number: u64) -> MatchKey {
     MatchKey { phase: 0, stage: 0, number }
 }
 
-/// Writes down a game that goes on only when it may.
+/// Records a game whose turns wait for a gate.
 struct Gated<'g> {
     pen: LiveReporter<'g>,
     gate: Option<&'g Receiver<()>>,
@@ -52,13 +52,13 @@ impl Reporter for Gated<'_> {
     fn event(&mut self, event: &GameEvent<'_>) {
         self.pen.event(event);
         if let (GameEvent::Turn { .. }, Some(gate)) = (event, self.gate) {
-            // An error: the gate stays open.
+            // On an error the gate stays open.
             let _ = gate.recv();
         }
     }
 }
 
-/// Plays a game of 96 turns on a board.
+/// Plays a game of 96 turns in a live slot.
 fn play(board: &LiveSlot, number: u64, gate: Option<&Receiver<()>>) -> PlayedGame {
     let table = any_game("word-racer").unwrap();
     let settings = Settings::defaults(table.info().settings);
@@ -74,7 +74,7 @@ fn play(board: &LiveSlot, number: u64, gate: Option<&Receiver<()>>) -> PlayedGam
     played.remove(0)
 }
 
-/// The film of a game that was played, as a spectator may see it in the end.
+/// The film of a played game as a spectator may see it at the end.
 fn whole(played: &PlayedGame) -> Json {
     let record = read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0);
     let table = any_game("word-racer").unwrap();
@@ -93,7 +93,7 @@ struct World {
     _nats: Nats,
     runtime: Runtime,
     link: NatsConnection,
-    /// As the server has it: nothing is played here.
+    /// Live games of the server, which plays nothing itself.
     here: Arc<LiveGames>,
 }
 
@@ -118,7 +118,7 @@ impl World {
         })
     }
 
-    /// Beats until the boards are as they should be.
+    /// Sends heartbeats until the number of live games is as expected.
     fn beat(&self, beat: &Heartbeat, wanted: usize) {
         let begun = Instant::now();
         loop {
@@ -148,14 +148,14 @@ fn beat(gallery: &LiveGames) -> Heartbeat {
     }
 }
 
-/// A worker, as far as its boards go.
-struct There {
+/// The live part of a worker.
+struct LiveWorker {
     gallery: Arc<LiveGames>,
     shows: LiveStreams,
     answering: tokio::task::JoinHandle<()>,
 }
 
-impl There {
+impl LiveWorker {
     fn new(world: &World) -> Self {
         let gallery = LiveGames::with_pacing(Assets::none(), vec![None; 2], QUICK);
         let (link, mut orders) = (world.link.clone(), world.hear(subjects::command("w1")));
@@ -184,16 +184,16 @@ impl There {
     }
 }
 
-/// What somebody has seen, put together.
+/// What a viewer has received, put together.
 #[derive(Default)]
-struct Sight {
+struct Viewer {
     film: Option<agon_engine::LiveFilm>,
     bytes: Vec<Arc<[u8]>>,
     films: usize,
     over: bool,
 }
 
-impl Sight {
+impl Viewer {
     fn see(&mut self, update: LiveUpdate) {
         match update {
             LiveUpdate::Film { film, over, .. } => {
@@ -214,7 +214,7 @@ impl Sight {
                 self.bytes.push(part);
             }
             LiveUpdate::Match(_) => {}
-            LiveUpdate::Idle => panic!("nothing to see"),
+            LiveUpdate::Idle => panic!("no live game"),
         }
     }
 
@@ -240,12 +240,12 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 }
 
 #[test]
-fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
+fn thousand_viewers_share_one_stream_of_a_worker() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let world = World::new();
-    let there = There::new(&world);
+    let there = LiveWorker::new(&world);
     assert!(matches!(world.here.subscribe(0), Err(SubscribeError::NotPlaying)));
     let mut wire = world.hear(subjects::live("w1", CUP, 1));
     let (gate, turnstile) = channel();
@@ -264,53 +264,56 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
         assert_eq!((now.slot, now.key, now.game, now.turn, now.subscribers), (0, key(7), 0, 5, 0));
         assert_eq!(now.seats, [Entrant(0), Entrant(1)]);
         let mut first = world.here.subscribe(0).unwrap();
-        let mut sight = Sight::default();
-        sight.until(&world, &mut first, |one| one.turns() == 5);
-        assert_eq!(sight.films, 1, "what was played before came as one film");
+        let mut viewer = Viewer::default();
+        viewer.until(&world, &mut first, |one| one.turns() == 5);
+        assert_eq!(viewer.films, 1, "the turns so far arrive as one film");
         let mut crowd: Vec<LiveSubscriber> =
             (0..999).map(|_| world.here.subscribe_match(key(7)).unwrap()).collect();
         assert_eq!(world.here.games()[0].subscribers, 1_000);
         let mut seen = Vec::new();
-        // Bit by bit, so that nobody falls behind.
+        // In small steps, so that no viewer falls behind.
         for turn in [30, 60, 96] {
-            let_pass(&gate, turn - sight.turns());
-            sight.until(&world, &mut first, |one| one.turns() == turn);
+            let_pass(&gate, turn - viewer.turns());
+            viewer.until(&world, &mut first, |one| one.turns() == turn);
         }
         let_pass(&gate, 1);
-        sight.until(&world, &mut first, |one| one.over);
+        viewer.until(&world, &mut first, |one| one.over);
         for follower in &mut crowd {
-            let mut one = Sight::default();
+            let mut one = Viewer::default();
             one.until(&world, follower, |one| one.over);
-            assert_eq!(one.json(), sight.json());
+            assert_eq!(one.json(), viewer.json());
             seen.push(one.bytes);
         }
         for bytes in &seen {
             assert_eq!(bytes.len(), seen[0].len());
-            assert!(bytes.iter().zip(&seen[0]).all(|(a, b)| Arc::ptr_eq(a, b)), "made once for all");
+            assert!(
+                bytes.iter().zip(&seen[0]).all(|(a, b)| Arc::ptr_eq(a, b)),
+                "the data is shared by all viewers"
+            );
         }
         drop(gate);
         let played = playing.join().unwrap();
-        assert_eq!(sight.json(), whole(&played), "the film of the record, with its contributors");
+        assert_eq!(viewer.json(), whole(&played), "the film of the record with its contributors");
         assert!(matches!(world.next(&mut crowd[3]), LiveUpdate::Match(result) if result.key == key(7)));
-        // What went over the wire is what one of them saw, and the end of the match.
+        // The worker sent what one viewer received, and the end of the match.
         let mut messages = 0;
         while let Ok(Some(_)) =
             world.runtime.block_on(async { timeout(Duration::from_millis(200), wire.next()).await })
         {
             messages += 1;
         }
-        assert!(messages <= sight.bytes.len() + 2, "{messages} messages, {} updates", sight.bytes.len());
+        assert!(messages <= viewer.bytes.len() + 2, "{messages} messages, {} updates", viewer.bytes.len());
         assert_eq!(there.shows.count(), 1);
     });
 }
 
 #[test]
-fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
+fn stream_without_viewers_ends_and_starts_again_with_the_film() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let world = World::new();
-    let there = There::new(&world);
+    let there = LiveWorker::new(&world);
     let played = play(&there.gallery.slot(0), 1, None);
     let ask = |for_ms, whole| {
         let order = WorkerCommand::Show {
@@ -331,11 +334,11 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
         (seen.number, messages::decode::<LiveMessage>(&seen.bytes).unwrap())
     };
     assert_eq!(ask(300, false), CommandReply::Yes);
-    assert!(matches!(next(), (0, LiveMessage::Film { part: false, .. })), "the first one asked");
+    assert!(matches!(next(), (0, LiveMessage::Film { part: false, .. })), "the first viewer asked for it");
     while there.shows.count() > 0 {
         thread::sleep(Duration::from_millis(10));
     }
-    // By the same connection, so after everything that was said.
+    // On the same connection, so it arrives after all earlier messages.
     let mark = LiveChunk {
         number: u64::MAX,
         chunk: 0,
@@ -348,7 +351,7 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
     while next().0 != u64::MAX {}
     assert_eq!(ask(60_000, true), CommandReply::Yes);
     let mut last = 0;
-    // Until its end; and then somebody else has nothing yet.
+    // Until its end. After that a new viewer gets nothing.
     loop {
         let (number, shown) = next();
         last = last.max(number);
@@ -375,7 +378,7 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
 }
 
 #[test]
-fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() {
+fn missed_part_is_replaced_by_the_film_and_a_lost_worker_shows_nothing() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -385,7 +388,7 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     let played = play(&board, 3, None);
     let mut orders = world.hear(subjects::command("w1"));
     world.beat(&beat(&there), 1);
-    // The film and its parts, as a worker would say them.
+    // The film and its parts as a worker sends them.
     let mut local = there.subscribe(0).unwrap();
     let mut said = Vec::new();
     loop {
@@ -407,7 +410,7 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
             over: *over,
         };
         let bytes = messages::encode(&shown).unwrap();
-        // In many pieces, as a large one comes.
+        // In several chunks, as for a large film.
         let size = bytes.len().div_ceil(4);
         let pieces = bytes.len().div_ceil(size) as u32;
         for (piece, bytes) in (0..).zip(bytes.chunks(size)) {
@@ -428,15 +431,15 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
         }
     };
     let mut follower = world.here.subscribe(0).unwrap();
-    let mut sight = Sight::default();
-    assert!(next_order(CommandReply::Yes), "who has nothing wants all");
-    // Lies: not a film, somebody who does not take part, text that would be another event in a browser.
+    let mut viewer = Viewer::default();
+    assert!(next_order(CommandReply::Yes), "a viewer without data asks for the film");
+    // Invalid data: not a film, an entrant that does not play, text that would be a separate event in a browser.
     let none: (Arc<[u8]>, bool, bool) = (b"{}\n\nevent: x\ndata: y"[..].into(), false, false);
     say(0, &none, vec![0, 1]);
     say(1, &said[0], vec![0, 9]);
     say(2, &said[0], vec![0, 1]);
-    sight.see(world.next(&mut follower));
-    assert_eq!(sight.films, 1);
+    viewer.see(world.next(&mut follower));
+    assert_eq!(viewer.films, 1);
     // The first part is lost.
     say(4, &said[2], vec![0, 1]);
     while !next_order(CommandReply::Yes) {}
@@ -449,9 +452,9 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
         }
     };
     say(5, &film, vec![0, 1]);
-    sight.see(world.next(&mut follower));
-    assert_eq!((sight.films, sight.json()), (2, whole(&played)));
-    // The worker has nothing there any more; then it says that it leaves.
+    viewer.see(world.next(&mut follower));
+    assert_eq!((viewer.films, viewer.json()), (2, whole(&played)));
+    // The worker has no live game any more, then it announces its end.
     while next_order(CommandReply::No("nothing is played".to_owned())) {}
     assert!(matches!(world.next(&mut follower), LiveUpdate::Idle));
     drop(orders);

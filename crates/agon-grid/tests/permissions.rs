@@ -1,4 +1,4 @@
-//! The users of deploy/nats/users.conf may do what their part needs, and nothing else. Against a real nats-server.
+//! The users of deploy/nats/users.conf have the permissions of their role, and no others. Against a real nats-server.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use agon_test_servers::Nats;
 use async_nats::jetstream::{AckKind, consumer, stream};
 use futures_util::StreamExt as _;
 
-/// nats-server with the users that we tell people to make.
+/// A nats-server with the users of the deployment files.
 fn server() -> Nats {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/nats/users.conf");
     let mut users = std::fs::read_to_string(file).unwrap();
@@ -29,7 +29,7 @@ async fn enter(nats: &Nats, name: &str) -> NatsConnection {
     NatsConnection::connect(&options).await.unwrap()
 }
 
-/// What the server says to this user about publishing, or hearing, such a thing; so many objections are waited for.
+/// Errors of the server for this user when it publishes or subscribes. Waits for `expected` errors.
 async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
     link.take_server_errors();
     let heard = if subscribe.is_empty() {
@@ -42,7 +42,7 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expec
     }
     settle(link).await;
     let mut objections = link.take_server_errors();
-    // Events have a task of their own: what the server has said may not be there yet.
+    // Events arrive in another task, so errors of the server may come later.
     let begun = Instant::now();
     while objections.len() < expected && begun.elapsed() < agon_test_servers::WAIT_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -52,7 +52,7 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expec
     objections
 }
 
-/// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
+/// Waits until the server has processed everything so far. Its errors arrive before the reply to this round trip.
 async fn settle(link: &NatsConnection) {
     let inbox = link.client().new_inbox();
     let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
@@ -88,7 +88,7 @@ async fn queue(coordinator: &NatsConnection) {
 }
 
 #[test]
-fn each_user_may_do_its_part() {
+fn each_user_has_the_permissions_of_its_role() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -96,7 +96,7 @@ fn each_user_may_do_its_part() {
     run(async {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
-        // Files: one puts them there, the other fetches them.
+        // Files: the coordinator stores them, the worker reads them.
         let hash = Blobs::create(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
         assert_eq!(Blobs::open(&w1).await.unwrap().get(&hash).await.unwrap().unwrap(), b"a bot");
         // A job: pulled, reported, acked.
@@ -121,7 +121,7 @@ fn each_user_may_do_its_part() {
 }
 
 #[test]
-fn a_spectator_sees_workers_and_drains_one() {
+fn spectator_can_list_and_drain_workers() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -151,8 +151,8 @@ fn a_spectator_sees_workers_and_drains_one() {
                 .unwrap();
         });
         assert_eq!(roster.send_command("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
-        let nobody = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
-        assert!(nobody.contains("worker w2 does not answer: it is not connected"), "{nobody}");
+        let missing = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
+        assert!(missing.contains("worker w2 does not answer: it is not connected"), "{missing}");
         assert!(
             roster.send_command("*", &WorkerCommand::Drain).await.unwrap_err().kind() == ErrorKind::Usage
         );
@@ -161,7 +161,7 @@ fn a_spectator_sees_workers_and_drains_one() {
 }
 
 #[test]
-fn a_worker_may_do_nothing_else() {
+fn worker_has_no_other_permissions() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -170,7 +170,7 @@ fn a_worker_may_do_nothing_else() {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
         let forbidden = [
-            // Speaking for somebody else.
+            // Messages in the name of another worker.
             "agon.up.w2.beat",
             "agon.up.w2.report.cup",
             "agon.call",
@@ -212,7 +212,7 @@ fn a_worker_may_do_nothing_else() {
             );
         }
         assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order", 0).await, Vec::<String>::new());
-        // And it is told why, where it tries by itself.
+        // The program's own errors contain the reason.
         let error = Blobs::create(&w1, 1 << 20).await.unwrap_err().to_string();
         assert!(
             error.contains("Permissions Violation") && error.contains("hint: this user needs"),
@@ -222,7 +222,7 @@ fn a_worker_may_do_nothing_else() {
 }
 
 #[test]
-fn a_spectator_may_do_nothing_else() {
+fn spectator_has_no_other_permissions() {
     if agon_test_servers::skip_without_servers() {
         return;
     }

@@ -1,8 +1,8 @@
-//! A competition of each kind (`test-bots/competitions`), with Python bots behind the sandbox, by a coordinator and three workers: the table is that of one machine, to the
-//! last byte, times left out; so is every game. The same where bots keep something from match to match, when the coordinator is started anew, and when
-//! everything that was played is taken back.
+//! A competition of each kind (`test-bots/competitions`) with Python bots in the sandbox, played by a coordinator and three workers. The table (without times) and
+//! every game are the same as on one machine, to the byte. This also holds if bots keep data from match to match, if the coordinator is restarted, and
+//! if all matches are revoked.
 //!
-//! It has a `main` of its own: bots are put behind the sandbox by the program itself, started again.
+//! This test has its own `main`, because the program starts itself again to put bots into the sandbox.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::fs;
@@ -30,7 +30,7 @@ use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// The last two hand arrays to their bots.
+/// The last two need `NumPy`.
 const CUPS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
     if std::env::var_os("AGON_PYTHON").is_none() && own.exists() {
-        // Everything reads it from the environment, which must not change while threads run.
+        // Everything reads this from the environment, which must not change while threads run.
         let again =
             std::process::Command::new(std::env::current_exe().unwrap()).env("AGON_PYTHON", own).status();
         std::process::exit(again.unwrap().code().unwrap_or(1));
@@ -48,8 +48,8 @@ fn main() {
     let arrays = has_arrays();
     let nats = Nats::start();
     let place = tempfile::tempdir().unwrap();
-    let workers: Vec<Hired> =
-        ["ada", "bea", "cid"].map(|name| Hired::start(&nats, name, place.path())).into();
+    let workers: Vec<RunningWorker> =
+        ["ada", "bea", "cid"].map(|name| RunningWorker::start(&nats, name, place.path())).into();
     for cup in CUPS.into_iter().take(if arrays { 5 } else { 3 }) {
         let begun = Instant::now();
         let one = one_machine(cup);
@@ -78,20 +78,20 @@ fn has_arrays() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// What a competition came to.
-struct Came {
+/// Result of a competition.
+struct CompetitionResult {
     tables: Vec<String>,
-    /// Every match's place, with the digests of its games.
+    /// All matches, with the digests of their games.
     games: Vec<(u32, u32, u64, String)>,
-    /// What bots keep at the end, by its hash.
+    /// Hash of each bot's data at the end.
     kept: Vec<String>,
 }
 
-impl Came {
+impl CompetitionResult {
     fn is(&self, one: &Self, what: &str) {
-        assert_eq!(one.tables, self.tables, "{what}: the table");
-        assert_eq!(one.games, self.games, "{what}: the games");
-        assert_eq!(one.kept, self.kept, "{what}: what bots keep");
+        assert_eq!(one.tables, self.tables, "{what}: the table differs");
+        assert_eq!(one.games, self.games, "{what}: the games differ");
+        assert_eq!(one.kept, self.kept, "{what}: the bots' data differs");
     }
 }
 
@@ -123,17 +123,17 @@ fn cups() -> TempDir {
     folder
 }
 
-fn one_machine(cup: &str) -> Came {
+fn one_machine(cup: &str) -> CompetitionResult {
     let (home, runtime) = (cups(), runtime());
-    let sitting = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).unwrap();
-    carried_out(&sitting, &ledger, &runtime, &LocalExecutor { jobs: 2, pin: true })
+    let loaded = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+    let ledger = runtime.block_on(loaded.ledger()).unwrap();
+    carried_out(&loaded, &ledger, &runtime, &LocalExecutor { jobs: 2, pin: true })
 }
 
-fn many_machines(cup: &str, nats: &Nats) -> Came {
+fn many_machines(cup: &str, nats: &Nats) -> CompetitionResult {
     let (home, runtime) = (cups(), runtime());
-    let sitting = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).unwrap();
+    let loaded = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+    let ledger = runtime.block_on(loaded.ledger()).unwrap();
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
     let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
     let options = CoordinatorOptions {
@@ -142,23 +142,23 @@ fn many_machines(cup: &str, nats: &Nats) -> Came {
         target_job_duration: Duration::from_millis(200),
         ..CoordinatorOptions::default()
     };
-    let fleet = Coordinator::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
-    let came = carried_out(&sitting, &ledger, &runtime, &fleet);
+    let fleet = Coordinator::open(link, runtime.handle().clone(), &loaded, &ledger, options).unwrap();
+    let came = carried_out(&loaded, &ledger, &runtime, &fleet);
     assert!(fleet.unplayable().is_empty(), "{:?}", fleet.unplayable());
     came
 }
 
-/// Plays by the rules, and counts; holds one match until it is let go, and hands one in that is not what came of it.
+/// A backend that counts matches, holds one until it is released, and falsifies one result.
 #[derive(Default)]
-struct Odd {
+struct TestBackend {
     plays: AtomicU32,
     holds: Option<u32>,
     lies: Option<u32>,
     is_holding: AtomicBool,
-    is_let_go: AtomicBool,
+    is_released: AtomicBool,
 }
 
-impl MatchBackend for Odd {
+impl MatchBackend for TestBackend {
     fn play<'p>(
         &self,
         bout: &MatchRunner<'_>,
@@ -172,7 +172,7 @@ impl MatchBackend for Odd {
         let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
-            agon_test_servers::wait_until("it is let go", || self.is_let_go.load(SeqCst));
+            agon_test_servers::wait_until("the match is released", || self.is_released.load(SeqCst));
         }
         if number == self.lies {
             played.result.games[0].seats[0].score = FixedPoint::from_f64(99.0);
@@ -181,11 +181,11 @@ impl MatchBackend for Odd {
     }
 }
 
-/// A coordinator that does not wait for what is being played when it is stopped.
+/// A coordinator that does not wait for current games when it is stopped.
 fn coordinator(
     nats: &Nats,
     runtime: &Runtime,
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
 ) -> Coordinator {
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
@@ -195,11 +195,11 @@ fn coordinator(
         stop_timeout: Duration::from_millis(100),
         ..CoordinatorOptions::default()
     };
-    Coordinator::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
+    Coordinator::open(link, runtime.handle().clone(), loaded, ledger, options).unwrap()
 }
 
 /// Runs the first matches, until this worker holds one.
-fn run_until_held(dora: &Odd, sitting: &LoadedCompetition, ledger: &dyn Ledger, fleet: &Coordinator) {
+fn run_until_held(dora: &TestBackend, loaded: &LoadedCompetition, ledger: &dyn Ledger, fleet: &Coordinator) {
     let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), StopFlag::new());
     let means =
         RunContext { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
@@ -208,48 +208,48 @@ fn run_until_held(dora: &Odd, sitting: &LoadedCompetition, ledger: &dyn Ledger, 
             agon_test_servers::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
             stop.request();
         });
-        run_competition(sitting, ledger, means, &mut Quiet, &mut |_| {})
+        run_competition(loaded, ledger, means, &mut Quiet, &mut |_| {})
     });
     assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Stopped));
 }
 
-/// What a worker had in its hands when the coordinator went is dropped, and played again: nothing is lost, nothing is there twice.
-fn a_restart_while_bots_keep_something(one: &Came) {
+/// The matches that a worker holds when the coordinator stops are dropped and played again: none is lost or duplicated.
+fn a_restart_while_bots_keep_something(one: &CompetitionResult) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
-    let sitting = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).unwrap();
-    let hands = Arc::new(Odd { holds: Some(2), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
-    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
-    run_until_held(&hands, &sitting, &ledger, &fleet);
+    let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
+    let ledger = runtime.block_on(loaded.ledger()).unwrap();
+    let hands = Arc::new(TestBackend { holds: Some(2), ..TestBackend::default() });
+    let dora = RunningWorker::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
+    let fleet = coordinator(&nats, &runtime, &loaded, &ledger);
+    run_until_held(&hands, &loaded, &ledger, &fleet);
     drop(fleet);
     assert_eq!(runtime.block_on(ledger.counts(0)).unwrap().matches, 2);
-    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
-    hands.is_let_go.store(true, SeqCst);
-    carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "started anew");
-    assert_eq!(hands.plays.load(SeqCst) as usize, one.games.len() + 1, "one match was played twice");
+    let fleet = coordinator(&nats, &runtime, &loaded, &ledger);
+    hands.is_released.store(true, SeqCst);
+    carried_out(&loaded, &ledger, &runtime, &fleet).is(one, "restarted");
+    assert_eq!(hands.plays.load(SeqCst) as usize, one.games.len() + 1, "exactly one match is played twice");
     assert_eq!(runtime.block_on(ledger.check()).unwrap(), Vec::<String>::new());
     dora.leave();
 }
 
-/// Whoever played everything so far is found out after a restart: bots begin again with what they were handed in with.
-fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
+/// The worker that played everything so far is banned after a restart: bots start again with their submitted data.
+fn what_is_taken_back_leaves_nothing_with_bots(one: &CompetitionResult) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
-    let sitting = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).unwrap();
-    let hands = Arc::new(Odd { holds: Some(4), lies: Some(5), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
-    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
-    run_until_held(&hands, &sitting, &ledger, &fleet);
+    let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
+    let ledger = runtime.block_on(loaded.ledger()).unwrap();
+    let hands = Arc::new(TestBackend { holds: Some(4), lies: Some(5), ..TestBackend::default() });
+    let dora = RunningWorker::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
+    let fleet = coordinator(&nats, &runtime, &loaded, &ledger);
+    run_until_held(&hands, &loaded, &ledger, &fleet);
     drop(fleet);
-    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
-    hands.is_let_go.store(true, SeqCst);
+    let fleet = coordinator(&nats, &runtime, &loaded, &ledger);
+    hands.is_released.store(true, SeqCst);
     let eve = thread::scope(|scope| {
         let eve = scope.spawn(|| {
-            agon_test_servers::wait_until("dora is barred", || fleet.stats().banned == 1);
-            Hired::start(&nats, "eve", place.path())
+            agon_test_servers::wait_until("dora is banned", || fleet.stats().banned == 1);
+            RunningWorker::start(&nats, "eve", place.path())
         });
-        carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "taken back");
+        carried_out(&loaded, &ledger, &runtime, &fleet).is(one, "taken back");
         eve.join().unwrap()
     });
     let played = |name: &str| runtime.block_on(ledger.matches_played_by(0, name)).unwrap().len();
@@ -259,22 +259,22 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
 }
 
 fn carried_out(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     runtime: &Runtime,
     executor: &dyn Executor,
-) -> Came {
-    // The ledger is waited for.
+) -> CompetitionResult {
+    // A runtime that blocks on the ledger.
     let waiting = Builder::new_current_thread().enable_all().build().unwrap();
     let means =
         RunContext { runtime: &waiting, executor, stop: &StopFlag::new(), boards: ActiveMatches::default() };
-    let ended = run_competition(sitting, ledger, means, &mut Quiet, &mut |_| {});
+    let ended = run_competition(loaded, ledger, means, &mut Quiet, &mut |_| {});
     assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Finished));
     runtime.block_on(async {
-        let mut came = Came { tables: Vec::new(), games: Vec::new(), kept: Vec::new() };
-        for phase in 0..sitting.competition.phases.len() as u32 {
+        let mut came = CompetitionResult { tables: Vec::new(), games: Vec::new(), kept: Vec::new() };
+        for phase in 0..loaded.competition.phases.len() as u32 {
             let standings =
-                phase_results::phase_standings(ledger, &sitting.competition, sitting.table.info(), phase)
+                phase_results::phase_standings(ledger, &loaded.competition, loaded.table.info(), phase)
                     .await
                     .unwrap();
             came.tables.push(format!("{:#}\n", standings.without_times().json()));
@@ -285,7 +285,7 @@ fn carried_out(
                 let key = one.result.key;
                 came.games.push((key.phase, key.stage, key.number, digests.join(" ")));
             }
-            for entrant in 0..sitting.competition.entrants.len() as u32 {
+            for entrant in 0..loaded.competition.entrants.len() as u32 {
                 let data = ledger.data_folder_before(Entrant(entrant), phase, u32::MAX).await;
                 came.kept.extend(data.unwrap().map(|(_, data)| data.hash.to_string()));
             }
@@ -296,12 +296,12 @@ fn carried_out(
 }
 
 /// A worker in this process.
-struct Hired {
+struct RunningWorker {
     stop: Arc<StopFlag>,
     thread: thread::JoinHandle<()>,
 }
 
-impl Hired {
+impl RunningWorker {
     fn start(nats: &Nats, name: &str, place: &Path) -> Self {
         Self::with(nats, name, place, Arc::new(RealBackend))
     }

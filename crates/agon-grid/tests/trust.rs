@@ -1,4 +1,4 @@
-//! Workers that come to different ends: which of them counts, and what people are told.
+//! Workers with different results: which result counts, and which messages are sent.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod harness;
@@ -19,13 +19,13 @@ use agon_grid::{CoordinatorOptions, DisputedMatch};
 use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{FinishedMatch, Ledger as _};
-use harness::Hired;
-use scripted::fixture::{Ground, MATCHES, pause, some};
+use harness::RunningWorker;
+use scripted::fixture::{Fixture, MATCHES, pause, some};
 use scripted::{hello, lies, link, options, say_hello};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-/// Everything is looked at.
+/// Options with a cross-check of every match.
 fn all() -> CoordinatorOptions {
     CoordinatorOptions { cross_check_share: 1.0, ..options() }
 }
@@ -33,72 +33,72 @@ fn all() -> CoordinatorOptions {
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "waited in vain: {what}");
+        assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "timeout while waiting for: {what}");
         pause(10).await;
     }
 }
 
 #[test]
-fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
+fn dispute_of_two_workers_waits_for_a_third_and_the_majority_counts() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    // The lease is long: what the liar holds stays with it, however slow the machine is.
-    let ground = Ground::new(CoordinatorOptions { lease: Duration::from_mins(5), ..all() });
+    // A long lease, so that the liar keeps its jobs even on a slow machine.
+    let fixture = Fixture::new(CoordinatorOptions { lease: Duration::from_mins(5), ..all() });
     let script = async {
-        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        let (liar, one) = (fixture.hand("liar").await, fixture.hand("one").await);
         lies(&liar, 1).await;
-        // Something is left to wait for, for longer than a comparison that nobody can do.
+        // A held job keeps the run alive for longer than the timeout of a check without a second worker.
         let held = some(&liar).await;
         let later = async {
-            until("they do not differ", || ground.fleet.stats().disagreed == 1).await;
+            until("the results differ", || fixture.fleet.stats().disagreed == 1).await;
             pause(6000).await;
-            assert_eq!(ground.fleet.stats().disputed, 0);
-            // The third worker joins while something is left to wait for: once the last match is kept and checked, the coordinator may
-            // settle the dispute without it.
-            let third = ground.hand("third").await;
+            assert_eq!(fixture.fleet.stats().disputed, 0);
+            // The third worker joins while a job is held. After the last match is stored and checked, the coordinator may settle the dispute
+            // without it.
+            let third = fixture.hand("third").await;
             assert_eq!(liar.do_job(held, &|_| {}).await, Some(ReportAck::Stored));
             tokio::join!(liar.work(), third.work())
         };
         tokio::join!(one.work(), later)
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    // Jobs come in any order: which match it lied about is for the fleet to say.
+    // Jobs come in any order, so only the coordinator knows which match was falsified.
     let [(number, who)] = &told.outvoted[..] else { panic!("{:?}", told.outvoted) };
     assert_eq!((who.as_str(), told.disputed), ("liar", Vec::new()));
-    assert_eq!(told.barred, [], "once is not enough");
-    ground.is_right();
-    assert_ne!(ground.witness(*number), "liar", "what two others came to is there");
+    assert_eq!(told.barred, [], "one wrong result does not ban");
+    fixture.check_result();
+    assert_ne!(fixture.stored_worker(*number), "liar", "the result of the two others counts");
 }
 
 #[test]
-fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
+fn dispute_without_a_majority_keeps_the_first_result_and_is_reported() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(all());
+    let fixture = Fixture::new(all());
     let script = async {
-        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        let (liar, one) = (fixture.hand("liar").await, fixture.hand("one").await);
         lies(&liar, 1).await;
         tokio::join!(liar.work(), one.work())
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
     let workers = vec!["liar".to_owned(), "one".to_owned()];
     let [(number, two)] = &told.disputed[..] else { panic!("{:?}", told.disputed) };
     assert_eq!((two, told.barred), (&workers, Vec::new()));
-    let disputed = ground.fleet.disputed();
+    let disputed = fixture.fleet.disputed();
     assert!(
         matches!(&disputed[..], [DisputedMatch { key, workers: two }] if key.number == *number && *two == workers)
     );
-    let figures = ground.fleet.stats();
+    let figures = fixture.fleet.stats();
     assert_eq!((figures.disputed, figures.unchecked, figures.checked), (1, 0, MATCHES - 1), "{figures:?}");
-    assert_eq!(ground.played(), MATCHES);
-    assert_eq!(ground.witness(*number), "liar", "what came first counts");
+    assert_eq!(fixture.played(), MATCHES);
+    assert_eq!(fixture.stored_worker(*number), "liar", "the first result counts");
 }
 
-/// A record that says somebody else has won, as a careful liar would write it: its digest is right, and so is the result that goes with it.
+/// Forges a record with another winner, with a matching digest and a matching result.
 fn forge(one: &mut MatchReport) {
     let (_, bytes) = one.games[0].clone();
     let (told, _) = record::read(&bytes.unwrap(), 1).unwrap();
@@ -127,39 +127,39 @@ fn forge(one: &mut MatchReport) {
 }
 
 #[test]
-fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
+fn record_that_contradicts_the_rules_bans_its_worker() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(all());
+    let fixture = Fixture::new(all());
     let script = async {
-        let liar = ground.hand("liar").await;
+        let liar = fixture.hand("liar").await;
         let task = some(&liar).await;
         assert_eq!(liar.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
         let task = some(&liar).await;
-        // It agrees with itself, so it is taken, whatever the receipt; then it is replayed.
+        // The report is consistent, so it is stored, whatever the acknowledgement. Then it is replayed.
         let _ = liar.do_job(task, &|matches: &mut Vec<MatchReport>| forge(&mut matches[0])).await;
-        until("it is not barred", || ground.fleet.stats().banned == 1).await;
-        tokio::join!(async { ground.hand("one").await.work().await }, async {
-            ground.hand("two").await.work().await;
+        until("the worker is banned", || fixture.fleet.stats().banned == 1).await;
+        tokio::join!(async { fixture.hand("one").await.work().await }, async {
+            fixture.hand("two").await.work().await;
         })
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
     assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
-    ground.is_right();
-    let barred = ground.runtime.block_on(ground.ledger.banned_workers()).unwrap();
+    fixture.check_result();
+    let barred = fixture.runtime.block_on(fixture.ledger.banned_workers()).unwrap();
     assert!(barred[0].reason.contains("the record of game 1"), "{barred:?}");
 }
 
 #[test]
-fn two_that_are_found_out_at_once_are_both_barred() {
+fn two_workers_with_wrong_results_are_both_banned() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(options());
+    let fixture = Fixture::new(options());
     let script = async {
-        let (ann, bob) = (ground.hand("ann").await, ground.hand("bob").await);
+        let (ann, bob) = (fixture.hand("ann").await, fixture.hand("bob").await);
         for hand in [&ann, &bob] {
             let task = some(hand).await;
             assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
@@ -170,62 +170,66 @@ fn two_that_are_found_out_at_once_are_both_barred() {
         let (first, second) = (some(&ann).await, some(&bob).await);
         let receipts = tokio::join!(ann.do_job(first, &wrong), bob.do_job(second, &wrong));
         assert!(matches!(receipts, (Some(ReportAck::Refused { .. }), Some(ReportAck::Refused { .. }))));
-        ground.hand("one").await.work().await;
+        fixture.hand("one").await.work().await;
     };
-    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
     assert_eq!(ended, Ok(RunOutcome::Finished));
     let mut names: Vec<String> = told.barred.into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(names, ["ann", "bob"]);
-    assert!(ground.runtime.block_on(ground.ledger.matches_played_by(0, "bob")).unwrap().is_empty());
-    ground.is_right();
+    assert!(fixture.runtime.block_on(fixture.ledger.matches_played_by(0, "bob")).unwrap().is_empty());
+    fixture.check_result();
 }
 
 #[test]
-fn a_server_that_is_away_for_long_is_told_of_once() {
+fn long_server_outage_is_reported_once() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let mut ground =
-        Ground::new(CoordinatorOptions { disconnect_notice_after: Duration::from_millis(1500), ..options() });
-    let mut nats = std::mem::replace(&mut ground.nats, agon_test_servers::Nats::start());
+    let mut fixture = Fixture::new(CoordinatorOptions {
+        disconnect_notice_after: Duration::from_millis(1500),
+        ..options()
+    });
+    let mut nats = std::mem::replace(&mut fixture.nats, agon_test_servers::Nats::start());
     let said = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&said);
-    ground.fleet.set_message_sink(move |words| hears.lock().unwrap().push(words.to_owned()));
+    fixture.fleet.set_message_sink(move |words| hears.lock().unwrap().push(words.to_owned()));
     let heard = |words: &str| said.lock().unwrap().iter().filter(|one| one.contains(words)).count();
     nats.kill();
-    ground.runtime.block_on(until("nobody says so", || heard("no connection to the NATS server") == 1));
-    nats.again();
-    ground.runtime.block_on(until("nobody says so", || heard("reconnected to NATS") == 1));
+    fixture
+        .runtime
+        .block_on(until("the outage is reported", || heard("no connection to the NATS server") == 1));
+    nats.restart();
+    fixture.runtime.block_on(until("the reconnection is reported", || heard("reconnected to NATS") == 1));
     assert_eq!(heard("no connection to the NATS server"), 1);
 }
 
 #[test]
-fn clocks_follow_the_speed_that_a_worker_says_it_has() {
+fn clock_scale_follows_the_reported_speed_of_a_worker() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let scale_of = |ground: &Ground, name: &str, speed: f64| {
-        ground.runtime.block_on(async {
+    let scale_of = |fixture: &Fixture, name: &str, speed: f64| {
+        fixture.runtime.block_on(async {
             let mut hello = hello(name, "1");
             hello.speed = speed;
             let welcome =
-                say_hello(&link(&ground.nats, name).await, ground.fleet.competition_id(), &hello).await;
+                say_hello(&link(&fixture.nats, name).await, fixture.fleet.competition_id(), &hello).await;
             let JoinResponse::Accepted { clock_scale: scale, .. } = welcome else { panic!("{welcome:?}") };
             scale
         })
     };
-    let plain = Ground::new(options());
-    assert_eq!(scale_of(&plain, "slow", 0.5), None, "off unless told otherwise");
-    let scaled = Ground::new(CoordinatorOptions { scale_clocks: true, ..options() });
+    let plain = Fixture::new(options());
+    assert_eq!(scale_of(&plain, "slow", 0.5), None, "the default is off");
+    let scaled = Fixture::new(CoordinatorOptions { scale_clocks: true, ..options() });
     let (slow, even) = (scale_of(&scaled, "slow", 0.5).unwrap(), scale_of(&scaled, "even", 1.0).unwrap());
     assert!(even > 0.0 && (slow / even - 2.0).abs() < 1e-9, "{slow} and {even}");
-    // Nonsense is taken for a usual machine.
+    // An invalid speed counts as the usual speed.
     let odd = scale_of(&scaled, "odd", f64::NAN).unwrap();
     assert!((odd - even).abs() < 1e-9);
 }
 
-/// Plays by the rules; before its first match it waits until the other worker has one, too.
+/// A backend that waits before its first match until the other worker has one too.
 struct Together {
     both: Arc<Barrier>,
     has_met: AtomicBool,
@@ -249,14 +253,14 @@ impl MatchBackend for Together {
 }
 
 #[test]
-fn scaled_clocks_are_in_the_records_and_change_no_result() {
+fn scaled_clocks_are_recorded_and_do_not_change_results() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(CoordinatorOptions { scale_clocks: true, ..all() });
+    let fixture = Fixture::new(CoordinatorOptions { scale_clocks: true, ..all() });
     let both = Arc::new(Barrier::new(2));
     let worker = |name: &str, speed: f64| {
-        let cache = ground.cup.folder.path().join(name);
+        let cache = fixture.cup.folder.path().join(name);
         let new = WorkerOptions::new(name.to_owned());
         let hands = Arc::new(Together { both: Arc::clone(&both), has_met: AtomicBool::new(false) });
         let options = WorkerOptions {
@@ -267,21 +271,21 @@ fn scaled_clocks_are_in_the_records_and_change_no_result() {
             backend: hands,
             ..new
         };
-        Hired::start(&ground.nats.url(), options)
+        RunningWorker::start(&fixture.nats.url(), options)
     };
     let workers = [worker("slow", 0.25), worker("fast", 1.0)];
-    // Both are there before the first match, so that neither has it all to itself.
-    agon_test_servers::wait_until("both take part", || workers.iter().all(|one| one.has_said(": joined")));
-    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), std::future::pending::<()>());
+    // Both workers join before the first match, so that none plays everything.
+    agon_test_servers::wait_until("both workers join", || workers.iter().all(|one| one.has_said(": joined")));
+    let (ended, ..) = fixture.led().while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(ended, Ok(RunOutcome::Finished));
-    ground.is_right();
-    let figures = ground.fleet.stats();
+    fixture.check_result();
+    let figures = fixture.fleet.stats();
     assert_eq!((figures.checked, figures.disagreed), (MATCHES, 0), "{figures:?}");
     let scales = |name: &str| -> Vec<f64> {
-        ground.runtime.block_on(async {
+        fixture.runtime.block_on(async {
             let mut scales = Vec::new();
-            for key in ground.ledger.matches_played_by(0, name).await.unwrap() {
-                let bytes = ground.ledger.record(key, 0).await.unwrap().unwrap();
+            for key in fixture.ledger.matches_played_by(0, name).await.unwrap() {
+                let bytes = fixture.ledger.record(key, 0).await.unwrap().unwrap();
                 scales.push(record::read(&bytes, 1).unwrap().0.clock_scale.unwrap());
             }
             scales

@@ -1,4 +1,4 @@
-//! One machine after the other gets a new Agon, and the league goes on.
+//! A rolling upgrade: machines get a new version of Agon one after the other, and the competition continues.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod harness;
@@ -21,24 +21,24 @@ use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSeed, SqliteLedger, Timestamp};
 use agon_test_servers::Nats;
 use agon_test_servers::wait_until as until;
-use harness::{Hired, older};
-use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
+use harness::{RunningWorker, older};
+use scripted::{CoordinatedRun, Cup, WORDS, link, options, runtime, tables};
 
-/// The version that everything begins with.
+/// The version before the upgrade.
 const OLD: &str = "0.0.1";
-/// Matches of a league of four that meet thirty times.
+/// Matches of a league of four entrants that meet thirty times.
 const MATCHES: u64 = 180;
 
-/// A ledger that this version of Agon has begun.
-async fn begun_by(sitting: &LoadedCompetition, path: &Path, engine: &str) -> SqliteLedger {
-    let (competition, info) = (&sitting.competition, sitting.table.info());
+/// A ledger that was created by this version of Agon.
+async fn begun_by(loaded: &LoadedCompetition, path: &Path, engine: &str) -> SqliteLedger {
+    let (competition, info) = (&loaded.competition, loaded.table.info());
     let founding = NewLedger {
         name: competition.name.clone(),
         game: info.id.to_owned(),
         rules: info.rules_version,
         engine: engine.to_owned(),
         config: ConfigVersion {
-            text: sitting.text.clone(),
+            text: loaded.text.clone(),
             normalised: competition.normalised().to_string(),
             at: Timestamp::now(),
         },
@@ -54,7 +54,7 @@ fn worker(
     name: &str,
     identity: WorkerCapabilities,
     hands: Arc<dyn MatchBackend>,
-) -> Hired {
+) -> RunningWorker {
     let cache = cup.folder.path().join(format!("cache-{name}"));
     let new = WorkerOptions::new(name.to_owned());
     let options = WorkerOptions {
@@ -66,10 +66,10 @@ fn worker(
         backend: hands,
         ..new
     };
-    Hired::start(&nats.url(), options)
+    RunningWorker::start(&nats.url(), options)
 }
 
-/// Plays a few matches, and the next one only when the run is told to stop: a league is never over before that.
+/// A backend that plays a few matches, and the next one only after the stop request, so that the league does not finish earlier.
 struct UntilStopped {
     matches: AtomicU32,
     stop: Arc<StopFlag>,
@@ -86,30 +86,30 @@ impl MatchBackend for UntilStopped {
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         if self.matches.fetch_add(1, SeqCst) >= 5 {
-            until("the run is told to stop", || self.stop.is_requested());
+            until("the stop is requested", || self.stop.is_requested());
         }
         RealBackend.play(bout, key, members, seed, recorder, reporter)
     }
 }
 
 #[test]
-fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
+fn newer_coordinator_resumes_and_rejects_older_workers_with_the_reason() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
-    let ledger = runtime.block_on(begun_by(&cup.sitting, &cup.folder.path().join("old.ledger"), OLD));
+    let ledger = runtime.block_on(begun_by(&cup.loaded, &cup.folder.path().join("old.ledger"), OLD));
     let stop = Arc::new(StopFlag::new());
     let few = Arc::new(UntilStopped { matches: AtomicU32::new(0), stop: Arc::clone(&stop) });
     let old = worker(&nats, &cup, "old", older(), few);
     let late = worker(&nats, &cup, "late", WorkerCapabilities::detect(), Arc::new(RealBackend));
 
-    // Everything is of the old version but one, who was upgraded too early.
+    // Everything has the old version except one worker that was upgraded too early.
     let quick = CoordinatorOptions { target_job_duration: std::time::Duration::from_millis(20), ..options() };
     let fleet =
         cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() });
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    until("everybody has an answer", || old.has_said(": joined") && late.has_said("refused"));
+    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    until("both workers have a response", || old.has_said(": joined") && late.has_said("refused"));
     let script = async {
         while ledger.counts(0).await.unwrap().matches == 0 {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
@@ -123,18 +123,18 @@ fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
     assert!(!before.is_empty() && (before.len() as u64) < MATCHES, "{}", before.len());
     assert_eq!(runtime.block_on(ledger.matches_played_by(0, "late")).unwrap(), []);
 
-    // The coordinator gets the new version while the old worker is there, and nobody else can play yet.
+    // The coordinator is upgraded while only the old worker is connected.
     let fleet = cup.fleet(&nats, &runtime, &ledger, quick);
     let roster =
         runtime.block_on(async { WorkerDirectory::listen(&link(&nats, "eye").await).await.unwrap() });
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let (ended, told, _) = led.while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(
         (ended, told.matches),
         (Ok(RunOutcome::Finished), MATCHES - before.len() as u64),
-        "nothing is played again"
+        "no match is played again"
     );
-    until("the old one says why it waits", || old.has_said("this worker is Agon 0.0.1"));
+    until("the old worker prints the reason", || old.has_said("this worker is Agon 0.0.1"));
     assert!(old.has_said("hint: install Agon"));
     let refused = || {
         let of_old = |one: &agon_grid::worker_directory::WorkerInfo| {
@@ -142,10 +142,10 @@ fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
         };
         roster.workers().into_iter().find(of_old)
     };
-    until("everybody sees it", || refused().is_some());
+    until("the rejection is visible", || refused().is_some());
     assert!(refused().unwrap().heartbeat.refused[0].1.contains("Agon 0.0.1"));
 
-    // Nothing is lost or twice, and the table is that of one machine.
+    // No match is lost or duplicated, and the table is that of one machine.
     assert_eq!(runtime.block_on(ledger.matches_played_by(0, "old")).unwrap(), before);
     let late = runtime.block_on(ledger.matches_played_by(0, "late")).unwrap().len();
     assert_eq!((before.len() + late) as u64, MATCHES);

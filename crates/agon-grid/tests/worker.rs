@@ -1,4 +1,4 @@
-//! A worker against a real nats-server and a coordinator that does what the test says.
+//! A worker with a real nats-server and a scripted coordinator.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod harness;
@@ -21,12 +21,12 @@ use agon_runner::match_progress::ResolvedPart;
 use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
 use agon_test_servers::wait_until as until;
-use harness::{CUP, Script, Stage, house_brief, job, older};
+use harness::{CUP, Harness, Script, house_brief, job, older};
 
-/// Plays as it should, after whatever the test wants, and counts.
-struct Odd<F>(F, AtomicU32);
+/// A backend that runs a function of the test before each match, and counts.
+struct TestBackend<F>(F, AtomicU32);
 
-impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for Odd<F> {
+impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for TestBackend<F> {
     fn play<'p>(
         &self,
         bout: &MatchRunner<'_>,
@@ -43,15 +43,17 @@ impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for Odd<F> {
     }
 }
 
-fn odd<F: Fn(u32) -> Option<PlayError> + Send + Sync>(what: F) -> Arc<Odd<F>> {
-    Arc::new(Odd(what, AtomicU32::new(0)))
+fn odd<F: Fn(u32) -> Option<PlayError> + Send + Sync>(what: F) -> Arc<TestBackend<F>> {
+    Arc::new(TestBackend(what, AtomicU32::new(0)))
 }
 
-/// Plays nothing before it is let go.
-fn held(let_go: &Arc<AtomicBool>) -> Arc<Odd<impl Fn(u32) -> Option<PlayError> + Send + Sync + use<>>> {
-    let let_go = Arc::clone(let_go);
+/// A backend that plays nothing before it is released.
+fn held(
+    released: &Arc<AtomicBool>,
+) -> Arc<TestBackend<impl Fn(u32) -> Option<PlayError> + Send + Sync + use<>>> {
+    let released = Arc::clone(released);
     odd(move |_| {
-        until("it is let go", || let_go.load(SeqCst));
+        until("the match is released", || released.load(SeqCst));
         None
     })
 }
@@ -60,8 +62,8 @@ fn broken() -> PlayError {
     PlayError::Io(std::io::Error::new(std::io::ErrorKind::StorageFull, "no space left on device"))
 }
 
-/// What these house bots come to on a seed, played here.
-fn at_home(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
+/// Digest of a game of these house bots with a seed, played locally.
+fn local_digest(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
     let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
     let members = bots.map(|name| LoadedEntrant {
@@ -86,64 +88,64 @@ fn at_home(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
 const BOTS: [&str; 2] = ["tactician", "random"];
 
 #[test]
-fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
+fn jobs_give_the_games_of_a_local_run_and_leave_the_queue() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let roster = stage.roster();
-    let worker = stage.worker(|options| options.cores = 2);
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let roster = harness.roster();
+    let worker = harness.worker(|options| options.cores = 2);
     for number in 0..6 {
-        stage.publish(&job(&brief, &format!("job-{number}"), number * 3..number * 3 + 3));
+        harness.publish(&job(&brief, &format!("job-{number}"), number * 3..number * 3 + 3));
     }
-    until("all reports", || stage.reports().len() == 6);
-    until("nothing queued", || stage.queued() == 0);
-    let mut matches: Vec<_> = stage.reports().into_iter().flat_map(|report| report.matches).collect();
+    until("all reports", || harness.reports().len() == 6);
+    until("nothing queued", || harness.queued() == 0);
+    let mut matches: Vec<_> = harness.reports().into_iter().flat_map(|report| report.matches).collect();
     matches.sort_by_key(|one| one.result.key.number);
     for (number, one) in (0..).zip(&matches) {
         assert_eq!(
             (one.result.key.number, one.games[0].0),
-            (number, at_home("connect-five", BOTS, 1000 + number))
+            (number, local_digest("connect-five", BOTS, 1000 + number))
         );
     }
-    let hello = stage.script.hellos.lock().unwrap()[0].clone();
+    let hello = harness.script.hellos.lock().unwrap()[0].clone();
     assert_eq!((hello.worker.as_str(), hello.cores, hello.rules.len()), ("w1", 2, 5));
-    until("a beat that counts", || {
+    until("a heartbeat with the counts", || {
         roster.workers().iter().any(|one| one.heartbeat.games == 18 && one.heartbeat.games_per_second > 0.0)
     });
     worker.leave();
-    until("its last beat", || {
+    until("the last heartbeat", || {
         roster.workers().iter().all(|one| one.status == WorkerStatus::Lost || one.heartbeat.gone)
     });
 }
 
 #[test]
-fn a_report_is_said_until_its_receipt_comes_and_played_once() {
+fn report_is_resent_until_acknowledged_and_matches_are_played_once() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let silence = AtomicU32::new(0);
-    // The first time nothing, then a question who it is, then the receipt.
+    // First no reply, then a request to join, then the acknowledgement.
     let answer = move |_: &messages::JobReport| match silence.fetch_add(1, SeqCst) {
         0 => None,
         1 => Some(ReportAck::Resend),
         _ => Some(ReportAck::Stored),
     };
-    let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let harness = Harness::set(Script { answer: Box::new(answer), ..Script::default() });
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|_| None);
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "one", 0..2));
-    until("the report", || stage.reports().len() == 1);
-    until("nothing queued", || stage.queued() == 0);
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "one", 0..2));
+    until("the report", || harness.reports().len() == 1);
+    until("nothing queued", || harness.queued() == 0);
     assert_eq!(hands.1.load(SeqCst), 2, "two matches, each played once");
-    assert_eq!(stage.script.hellos.lock().unwrap().len(), 2, "it introduced itself again");
+    assert_eq!(harness.script.hellos.lock().unwrap().len(), 2, "the worker joined again");
     worker.leave();
 }
 
 #[test]
-fn the_lease_is_held_while_a_long_game_is_played() {
+fn lease_is_renewed_during_a_long_game() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -154,120 +156,120 @@ fn the_lease_is_held_while_a_long_game_is_played() {
         lease_ms: 3000,
         clock_scale: None,
     };
-    let stage = Stage::with_lease(Script { welcome: Box::new(welcome), ..Script::default() }, lease);
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let harness = Harness::with_lease(Script { welcome: Box::new(welcome), ..Script::default() }, lease);
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(move |_| {
         thread::sleep(lease * 5 / 2);
         None
     });
-    // The second one would get it if the first did not hold it.
-    let first = stage.worker(|options| options.backend = hands.clone());
-    let second = stage.worker(|options| {
+    // The second worker would get the job if the first did not renew the lease.
+    let first = harness.worker(|options| options.backend = hands.clone());
+    let second = harness.worker(|options| {
         options.name = "w2".to_owned();
         options.backend = hands.clone();
     });
-    stage.publish(&job(&brief, "long", 0..1));
-    until("the report", || stage.reports().len() == 1);
-    until("nothing queued", || stage.queued() == 0);
+    harness.publish(&job(&brief, "long", 0..1));
+    until("the report", || harness.reports().len() == 1);
+    until("nothing queued", || harness.queued() == 0);
     assert_eq!(hands.1.load(SeqCst), 1);
     first.leave();
     second.leave();
 }
 
 #[test]
-fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
+fn failed_job_is_retried_and_reported_as_poison_if_it_fails_everywhere() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    // A full disk on the first try of the first job; the second job fails always.
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    // A full disk at the first try of the first job. The second job always fails.
     let hands = odd(|call| (call != 1).then(broken));
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "mended", 0..1));
-    until("the report", || stage.reports().len() == 1);
-    let troubles = stage.troubles();
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "repaired", 0..1));
+    until("the report", || harness.reports().len() == 1);
+    let troubles = harness.troubles();
     assert_eq!(
         (troubles.len(), &troubles[0].kind, troubles[0].job.as_str()),
-        (1, &JobErrorKind::Failed, "mended")
+        (1, &JobErrorKind::Failed, "repaired")
     );
     assert!(troubles[0].message.contains("no space left"), "{}", troubles[0].message);
-    stage.publish(&job(&brief, "poison", 1..2));
-    until("poison", || stage.troubles().iter().any(|one| matches!(one.kind, JobErrorKind::Poison { .. })));
-    until("nothing queued", || stage.queued() == 0);
-    let kinds: Vec<JobErrorKind> = stage.troubles().into_iter().skip(1).map(|one| one.kind).collect();
+    harness.publish(&job(&brief, "poison", 1..2));
+    until("poison", || harness.troubles().iter().any(|one| matches!(one.kind, JobErrorKind::Poison { .. })));
+    until("nothing queued", || harness.queued() == 0);
+    let kinds: Vec<JobErrorKind> = harness.troubles().into_iter().skip(1).map(|one| one.kind).collect();
     let failed = JobErrorKind::Failed;
     assert_eq!(kinds, [failed.clone(), failed.clone(), failed, JobErrorKind::Poison { deliveries: 4 }]);
-    assert_eq!(stage.reports().len(), 1);
-    assert!(!worker.is_gone(), "it lives on");
+    assert_eq!(harness.reports().len(), 1);
+    assert!(!worker.is_gone(), "the worker has ended");
     worker.leave();
 }
 
 #[test]
-fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
+fn missing_file_is_requested_and_damaged_cache_is_repaired() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
+    let harness = Harness::set(Script::default());
     let brief = messages::encode(&house_brief("connect-five", &BOTS)).unwrap();
     let name = hash(&brief);
-    let worker = stage.worker(|_| {});
-    stage.publish(&job(&name, "early", 0..1));
-    until("trouble", || !stage.troubles().is_empty());
-    assert_eq!(stage.troubles()[0].kind, JobErrorKind::Missing { hash: name.clone() });
-    stage.put(&brief);
-    until("the report", || stage.reports().len() == 1);
+    let worker = harness.worker(|_| {});
+    harness.publish(&job(&name, "early", 0..1));
+    until("trouble", || !harness.troubles().is_empty());
+    assert_eq!(harness.troubles()[0].kind, JobErrorKind::Missing { hash: name.clone() });
+    harness.put(&brief);
+    until("the report", || harness.reports().len() == 1);
     worker.leave();
-    // Somebody wrote over what is in the cache.
-    let kept = stage.home.path().join("cache").join(&name);
+    // The file in the cache is overwritten.
+    let kept = harness.home.path().join("cache").join(&name);
     assert_eq!(std::fs::read(&kept).unwrap(), brief);
     std::fs::write(&kept, "damaged").unwrap();
-    let worker = stage.worker(|_| {});
-    stage.publish(&job(&name, "late", 1..2));
-    until("the other report", || stage.reports().len() == 2);
+    let worker = harness.worker(|_| {});
+    harness.publish(&job(&name, "late", 1..2));
+    until("the other report", || harness.reports().len() == 2);
     assert_eq!(std::fs::read(&kept).unwrap(), brief);
     worker.leave();
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
+fn unwritable_cache_does_not_prevent_playing() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let file = stage.home.path().join("file");
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let file = harness.home.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let worker = stage.worker(|options| options.cache_folder = file.join("below"));
-    stage.publish(&job(&brief, "one", 0..1));
-    until("the report", || stage.reports().len() == 1);
+    let worker = harness.worker(|options| options.cache_folder = file.join("below"));
+    harness.publish(&job(&brief, "one", 0..1));
+    until("the report", || harness.reports().len() == 1);
     worker.leave();
 }
 
 #[test]
-fn who_is_named_in_not_leaves_a_job_to_others() {
+fn excluded_worker_leaves_the_job_to_others() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let first = stage.worker(|_| {});
-    stage.publish(&messages::Job {
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let first = harness.worker(|_| {});
+    harness.publish(&messages::Job {
         excluded_workers: vec!["w1".to_owned()],
         max_deliveries: 100,
         ..job(&brief, "check", 0..1)
     });
     thread::sleep(Duration::from_millis(700));
-    assert!(stage.reports().is_empty());
-    let second = stage.worker(|options| options.name = "w2".to_owned());
-    until("the report", || stage.reports().len() == 1);
-    assert_eq!(stage.reports()[0].worker, "w2");
+    assert!(harness.reports().is_empty());
+    let second = harness.worker(|options| options.name = "w2".to_owned());
+    until("the report", || harness.reports().len() == 1);
+    assert_eq!(harness.reports()[0].worker, "w2");
     first.leave();
     second.leave();
 }
 
 #[test]
-fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew() {
+fn banned_worker_leaves_the_competition_and_joins_again_after_a_restart() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -275,39 +277,39 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
         let why = "its results were wrong".to_owned();
         Some(if report.worker == "w1" { ReportAck::Refused { why } } else { ReportAck::Stored })
     };
-    let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let roster = stage.roster();
-    let worker = stage.worker(|_| {});
-    stage.publish(&job(&brief, "one", 0..1));
-    until("it left", || worker.has_said("leaving: its results were wrong"));
-    until("others see it", || {
+    let harness = Harness::set(Script { answer: Box::new(answer), ..Script::default() });
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let roster = harness.roster();
+    let worker = harness.worker(|_| {});
+    harness.publish(&job(&brief, "one", 0..1));
+    until("the worker leaves", || worker.has_said("leaving: its results were wrong"));
+    until("the ban is visible", || {
         roster
             .workers()
             .iter()
             .any(|one| one.heartbeat.refused == [(CUP.to_owned(), "its results were wrong".to_owned())])
     });
-    let other = stage.worker(|options| options.name = "w2".to_owned());
-    until("the report", || stage.reports().len() == 1);
-    until("nothing queued", || stage.queued() == 0);
-    let hellos = || stage.script.hellos.lock().unwrap().iter().filter(|one| one.worker == "w1").count();
+    let other = harness.worker(|options| options.name = "w2".to_owned());
+    until("the report", || harness.reports().len() == 1);
+    until("nothing queued", || harness.queued() == 0);
+    let hellos = || harness.script.hellos.lock().unwrap().iter().filter(|one| one.worker == "w1").count();
     assert_eq!(hellos(), 1);
-    stage.script.anew("second");
-    until("it asks again", || hellos() == 2);
-    // Told to leave, it leaves.
+    harness.script.restart("second");
+    until("the worker asks again", || hellos() == 2);
+    // A worker that is told to leave leaves.
     let why = "not today".to_owned();
-    let done = stage
+    let done = harness
         .runtime
         .block_on(roster.send_command("w2", &WorkerCommand::Leave { competition_id: CUP.to_owned(), why }))
         .unwrap();
     assert_eq!(done, messages::CommandReply::Yes);
-    until("it left too", || other.has_said("leaving: not today"));
+    until("the other worker leaves", || other.has_said("leaving: not today"));
     worker.leave();
     other.leave();
 }
 
 #[test]
-fn an_older_worker_is_refused_politely() {
+fn older_worker_is_rejected_with_a_hint() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -320,18 +322,18 @@ fn an_older_worker_is_refused_politely() {
             JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None }
         }
     };
-    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    stage.publish(&job(&brief, "one", 0..1));
-    let worker = stage.worker(|options| options.capabilities = older());
-    until("it says so", || worker.has_said("Cup: refused: its Agon is 0.0.1"));
+    let harness = Harness::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    harness.publish(&job(&brief, "one", 0..1));
+    let worker = harness.worker(|options| options.capabilities = older());
+    until("the rejection is printed", || worker.has_said("Cup: refused: its Agon is 0.0.1"));
     thread::sleep(Duration::from_millis(300));
-    assert!(stage.reports().is_empty());
+    assert!(harness.reports().is_empty());
     worker.leave();
 }
 
 #[test]
-fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
+fn worker_rejected_by_a_new_coordinator_drops_its_reports() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -340,18 +342,18 @@ fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
         0 => JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None },
         _ => JoinResponse::Refused { why: "this worker is too old".to_owned() },
     };
-    // Whoever started anew does not know who hands this in.
+    // A restarted coordinator does not know the worker that reports.
     let answer = |_: &messages::JobReport| Some(ReportAck::Resend);
-    let stage =
-        Stage::set(Script { welcome: Box::new(welcome), answer: Box::new(answer), ..Script::default() });
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    stage.publish(&job(&brief, "one", 0..1));
-    let worker = stage.worker(|_| {});
-    until("it is refused", || worker.has_said("refused: this worker is too old"));
-    let count = || (stage.script.hellos.lock().unwrap().len(), stage.script.pieces.load(SeqCst));
-    // What it had asked for before it was refused may still come; then it is silent.
+    let harness =
+        Harness::set(Script { welcome: Box::new(welcome), answer: Box::new(answer), ..Script::default() });
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    harness.publish(&job(&brief, "one", 0..1));
+    let worker = harness.worker(|_| {});
+    until("the worker is rejected", || worker.has_said("refused: this worker is too old"));
+    let count = || (harness.script.hellos.lock().unwrap().len(), harness.script.pieces.load(SeqCst));
+    // Jobs requested before the rejection may still arrive. Then the worker is silent.
     let (mut last, mut since) = (count(), Instant::now());
-    until("it does not ask and say it again and again", || {
+    until("the worker stops resending", || {
         if count() != last {
             (last, since) = (count(), Instant::now());
         }
@@ -361,118 +363,118 @@ fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
 }
 
 #[test]
-fn a_drained_worker_finishes_hands_in_and_leaves() {
+fn drained_worker_finishes_reports_and_stops() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let let_go = Arc::new(AtomicBool::new(false));
-    let hands = held(&let_go);
-    let roster = stage.roster();
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "one", 0..1));
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let released = Arc::new(AtomicBool::new(false));
+    let hands = held(&released);
+    let roster = harness.roster();
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "one", 0..1));
     until("it plays", || hands.1.load(SeqCst) == 1);
-    until("it is seen", || !roster.workers().is_empty());
-    stage.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
-    stage.publish(&job(&brief, "two", 1..2));
-    let_go.store(true, SeqCst);
+    until("the worker is listed", || !roster.workers().is_empty());
+    harness.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
+    harness.publish(&job(&brief, "two", 1..2));
+    released.store(true, SeqCst);
     until("it leaves", || worker.is_gone());
-    assert_eq!(stage.reports().len(), 1);
-    assert_eq!(stage.queued(), 1, "nothing new was begun");
+    assert_eq!(harness.reports().len(), 1);
+    assert_eq!(harness.queued(), 1, "no new job was started");
 }
 
-/// How many of a job's eight matches its worker hands in.
-fn handed_in_of_eight(stage: &Stage) -> usize {
-    until("it hands in", || stage.reports().len() == 1);
-    until("its job is done", || stage.queued() == 0);
-    stage.reports()[0].matches.len()
+/// Number of matches that the worker reports of a job with eight.
+fn reported_of_eight(harness: &Harness) -> usize {
+    until("a report arrives", || harness.reports().len() == 1);
+    until("the job leaves the queue", || harness.queued() == 0);
+    harness.reports()[0].matches.len()
 }
 
 #[test]
-fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
+fn stopped_worker_reports_the_played_part_of_a_job() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let let_go = Arc::new(AtomicBool::new(false));
-    let hands = held(&let_go);
-    let roster = stage.roster();
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "one", 0..8));
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let released = Arc::new(AtomicBool::new(false));
+    let hands = held(&released);
+    let roster = harness.roster();
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "one", 0..8));
     until("it plays", || hands.1.load(SeqCst) > 0);
-    stage.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
-    let_go.store(true, SeqCst);
+    harness.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
+    released.store(true, SeqCst);
     until("it leaves", || worker.is_gone());
-    let matches = handed_in_of_eight(&stage);
+    let matches = reported_of_eight(&harness);
     assert!((1..8).contains(&matches), "{matches}");
 }
 
 #[test]
-fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played() {
+fn job_that_exceeds_its_lease_is_reported_partially() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    // The worker is told of a lease of 2 s: the sixth match begins after it at the latest.
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    // The worker has a lease of 2 s, so the sixth match starts after it at the latest.
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|_| {
         thread::sleep(Duration::from_millis(400));
         None
     });
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "one", 0..8));
-    let matches = handed_in_of_eight(&stage);
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "one", 0..8));
+    let matches = reported_of_eight(&harness);
     assert!((1..8).contains(&matches), "{matches}");
     worker.leave();
 }
 
 #[test]
-fn who_has_nothing_to_finish_answers_before_it_leaves() {
+fn idle_worker_replies_to_a_drain_before_it_stops() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let roster = stage.roster();
+    let harness = Harness::set(Script::default());
+    let roster = harness.roster();
     for round in 0..10 {
         let name = format!("w{round}");
-        let worker = stage.worker(|options| options.name.clone_from(&name));
-        until("it is seen", || roster.workers().iter().any(|one| one.heartbeat.worker == name));
-        stage.runtime.block_on(roster.send_command(&name, &WorkerCommand::Drain)).unwrap();
+        let worker = harness.worker(|options| options.name.clone_from(&name));
+        until("the worker is listed", || roster.workers().iter().any(|one| one.heartbeat.worker == name));
+        harness.runtime.block_on(roster.send_command(&name, &WorkerCommand::Drain)).unwrap();
         until("it leaves", || worker.is_gone());
     }
 }
 
 #[test]
-fn a_server_that_was_away_costs_no_result() {
+fn server_outage_loses_no_result() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    // A short lease: what the server forgot while it was away is given out again soon.
-    let mut stage = Stage::with_lease(Script::default(), Duration::from_secs(2));
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    // A short lease: jobs that the server forgot during the outage are delivered again soon.
+    let mut harness = Harness::with_lease(Script::default(), Duration::from_secs(2));
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|call| {
         if call == 0 {
             thread::sleep(Duration::from_millis(1500));
         }
         None
     });
-    let worker = stage.worker(|options| options.backend = hands.clone());
-    stage.publish(&job(&brief, "one", 0..1));
+    let worker = harness.worker(|options| options.backend = hands.clone());
+    harness.publish(&job(&brief, "one", 0..1));
     until("it plays", || hands.1.load(SeqCst) == 1);
-    stage.nats.kill();
+    harness.nats.kill();
     thread::sleep(Duration::from_millis(2500));
-    stage.nats.again();
-    until("the report", || !stage.reports().is_empty());
-    until("nothing queued", || stage.queued() == 0);
-    stage.publish(&job(&brief, "two", 1..2));
-    until("the next", || stage.reports().iter().any(|one| one.job == "two"));
+    harness.nats.restart();
+    until("the report", || !harness.reports().is_empty());
+    until("nothing queued", || harness.queued() == 0);
+    harness.publish(&job(&brief, "two", 1..2));
+    until("the next", || harness.reports().iter().any(|one| one.job == "two"));
     worker.leave();
 }
 
 #[test]
-fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
+fn scaled_time_limits_are_recorded_and_do_not_change_the_digest() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -481,19 +483,19 @@ fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
         lease_ms: 2000,
         clock_scale: Some(1.25),
     };
-    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let worker = stage.worker(|_| {});
-    stage.publish(&job(&brief, "one", 0..1));
-    until("the report", || stage.reports().len() == 1);
-    let (digest, packed) = stage.reports()[0].matches[0].games[0].clone();
+    let harness = Harness::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let worker = harness.worker(|_| {});
+    harness.publish(&job(&brief, "one", 0..1));
+    until("the report", || harness.reports().len() == 1);
+    let (digest, packed) = harness.reports()[0].matches[0].games[0].clone();
     let (record, _) = agon_core::record::read(&packed.unwrap(), 1).unwrap();
     assert_eq!((record.clock_scale, record.digest.0), (Some(1.25), digest));
-    assert_eq!(digest, at_home("connect-five", BOTS, 1000));
+    assert_eq!(digest, local_digest("connect-five", BOTS, 1000));
     worker.leave();
 }
 
-/// Has records that do not fit into a message.
+/// A backend whose records do not fit into one message.
 struct Large;
 impl MatchBackend for Large {
     fn play<'p>(
@@ -512,26 +514,26 @@ impl MatchBackend for Large {
 }
 
 #[test]
-fn a_large_report_comes_in_pieces() {
+fn large_report_is_sent_in_chunks() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
-    let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let worker = stage.worker(|options| options.backend = Arc::new(Large));
-    stage.publish(&job(&brief, "one", 0..1));
-    until("the report", || stage.reports().len() == 1);
-    assert_eq!(stage.script.pieces.load(SeqCst), 3);
-    assert_eq!(stage.reports()[0].matches[0].games[0].1.as_ref().unwrap().len(), 1_200_000);
+    let harness = Harness::set(Script::default());
+    let brief = harness.brief(&house_brief("connect-five", &BOTS));
+    let worker = harness.worker(|options| options.backend = Arc::new(Large));
+    harness.publish(&job(&brief, "one", 0..1));
+    until("the report", || harness.reports().len() == 1);
+    assert_eq!(harness.script.pieces.load(SeqCst), 3);
+    assert_eq!(harness.reports()[0].matches[0].games[0].1.as_ref().unwrap().len(), 1_200_000);
     worker.leave();
 }
 
 #[test]
-fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
+fn bots_without_the_sandbox_are_played_only_if_allowed() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let stage = Stage::set(Script::default());
+    let harness = Harness::set(Script::default());
     let mut brief = house_brief("connect-five", &BOTS);
     brief.sandbox = false;
     let hash_of = |text: &str| hash(text.as_bytes());
@@ -541,16 +543,16 @@ fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
         files: hash_of("x"),
         extra_file: None,
     };
-    let brief = stage.brief(&brief);
-    let worker = stage.worker(|_| {});
-    stage.publish(&job(&brief, "one", 0..1));
-    until("it says so", || worker.has_said("start this worker with --allow-unguarded"));
+    let brief = harness.brief(&brief);
+    let worker = harness.worker(|_| {});
+    harness.publish(&job(&brief, "one", 0..1));
+    until("the rejection is printed", || worker.has_said("start this worker with --allow-unguarded"));
     worker.leave();
-    // Where it is allowed it goes on, as far as it gets: the files are not there.
+    // If allowed, the worker continues until it needs the files, which do not exist.
     let allow = |options: &mut WorkerOptions| options.allow_unsandboxed = true;
-    let worker = stage.worker(allow);
-    until("it asks for the files", || {
-        stage.troubles().iter().any(|one| one.kind == JobErrorKind::Missing { hash: hash_of("x") })
+    let worker = harness.worker(allow);
+    until("the worker asks for the files", || {
+        harness.troubles().iter().any(|one| one.kind == JobErrorKind::Missing { hash: hash_of("x") })
     });
     worker.leave();
 }

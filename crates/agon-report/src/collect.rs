@@ -1,5 +1,5 @@
-//! Reads from the ledger what a report shows. The ledger is open for reading only, and a run may go on meanwhile: figures of one phase are
-//! as they stood when it was read.
+//! Reads the content of a report from the ledger. The ledger is opened read-only, and a run may continue meanwhile. The figures of a phase are
+//! those at the time of reading.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use crate::data::{FaultLine, FaultList, Participant, PhaseReport, Report, ThinkT
 use crate::select_games::{self, GameSelection};
 use crate::text_format;
 
-/// So many faults of a phase are listed.
-const FAULTS_OF_PHASE: u64 = 200;
-/// And of an entrant.
-const FAULTS_OF_ENTRANT: u64 = 60;
+/// Maximum number of faults listed per phase.
+const MAX_FAULTS_PER_PHASE: u64 = 200;
+/// Maximum number of faults listed per entrant.
+const MAX_FAULTS_PER_ENTRANT: u64 = 60;
 
-/// Everything.
+/// Collects the whole report.
 pub async fn report(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     wanted: GameSelection,
 ) -> Result<Report, Failure> {
@@ -32,13 +32,13 @@ pub async fn report(
     let revealed = kept.revealed.is_some();
     let mut phases = Vec::new();
     for status in ledger.phases().await? {
-        phases.push(phase(sitting, ledger, &status, revealed, wanted).await?);
+        phases.push(phase(loaded, ledger, &status, revealed, wanted).await?);
     }
     let shown = pages_of(&phases);
     for phase in &mut phases {
-        mark(&mut phase.faults, &shown);
+        mark_watchable(&mut phase.faults, &shown);
     }
-    let mut entrants = participants(&sitting.competition);
+    let mut entrants = participants(&loaded.competition);
     for version in ledger.bot_versions().await? {
         if let Some(one) = entrants.get_mut(version.entrant.index()) {
             one.versions.push(Version {
@@ -63,16 +63,16 @@ pub async fn report(
         if total > 0 {
             let filter = FaultFilter {
                 entrant: Some(entrant),
-                limit: Some(FAULTS_OF_ENTRANT),
+                limit: Some(MAX_FAULTS_PER_ENTRANT),
                 ..FaultFilter::default()
             };
             one.faults = faults(ledger, filter, total, &hidden).await?;
-            mark(&mut one.faults, &shown);
+            mark_watchable(&mut one.faults, &shown);
         }
     }
     Ok(Report {
         name: kept.name,
-        game: sitting.table.info(),
+        game: loaded.table.info(),
         engine: kept.engine,
         started: kept.config_versions.first().map(|edition| edition.at.0),
         written: Timestamp::now().0,
@@ -96,13 +96,13 @@ fn participants(competition: &CompetitionConfig) -> Vec<Participant> {
 }
 
 async fn phase(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     status: &PhaseStatus,
     revealed: bool,
     wanted: GameSelection,
 ) -> Result<PhaseReport, Failure> {
-    let (competition, info, number) = (&sitting.competition, sitting.table.info(), status.phase);
+    let (competition, info, number) = (&loaded.competition, loaded.table.info(), status.phase);
     let Some(spec) = competition.phases.get(number as usize) else {
         return Ok(PhaseReport { number, state: status.state.name(), ..PhaseReport::default() });
     };
@@ -146,13 +146,14 @@ async fn phase(
     let hidden = !revealed && competition.is_phase_hidden(info, number);
     let mut held_back = vec![false; number as usize];
     held_back.push(hidden);
-    let filter = FaultFilter { phase: Some(number), limit: Some(FAULTS_OF_PHASE), ..FaultFilter::default() };
+    let filter =
+        FaultFilter { phase: Some(number), limit: Some(MAX_FAULTS_PER_PHASE), ..FaultFilter::default() };
     report.faults = faults(ledger, filter, counts.faults, &held_back).await?;
     let names = stage_names(plan.as_ref(), &stages, played.stages.len() as u32);
     report.games.total = counts.games;
     report.games.hidden = hidden;
     if !hidden {
-        report.games = select_games::games(sitting, ledger, number, &names, wanted).await?;
+        report.games = select_games::games(loaded, ledger, number, &names, wanted).await?;
         report.games.total = counts.games.max(report.games.shown.len() as u64);
     }
     if spec.format.is_bracket() {
@@ -163,7 +164,7 @@ async fn phase(
     Ok(report)
 }
 
-/// Some faults, newest first. The words of bots that played on hidden boards stay where they are.
+/// Faults, newest first. Messages of bots that played with hidden seeds are omitted.
 async fn faults(
     ledger: &dyn Ledger,
     filter: FaultFilter,
@@ -198,8 +199,8 @@ fn pages_of(phases: &[PhaseReport]) -> BTreeSet<(MatchKey, u32)> {
     games.map(|game| (game.key, game.game)).collect()
 }
 
-/// Which faults can be watched.
-fn mark(list: &mut FaultList, shown: &BTreeSet<(MatchKey, u32)>) {
+/// Marks faults of games that have a replay page.
+fn mark_watchable(list: &mut FaultList, shown: &BTreeSet<(MatchKey, u32)>) {
     for fault in &mut list.shown {
         fault.has_page = shown.contains(&(fault.key, fault.game));
     }

@@ -1,4 +1,4 @@
-//! Everything a competition has come to, as files other programs read.
+//! Exports a competition as files for other programs.
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -15,17 +15,17 @@ use futures_util::StreamExt as _;
 
 use crate::table_formats;
 
-/// What was written.
+/// A file or folder that was written.
 pub struct Written {
-    /// The file or folder.
+    /// Path of the file or folder.
     pub path: PathBuf,
-    /// What it is, in a few words.
+    /// Short description.
     pub is: String,
 }
 
-/// Everything of the phases that were begun, into a folder. Seeds and records only once the seed is no secret any more.
+/// Exports all started phases to a folder. Seeds and records are included only after the secret seed was revealed.
 pub async fn all(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     begun: u32,
     revealed: bool,
@@ -36,49 +36,49 @@ pub async fn all(
     for phase in 0..begun {
         let standings = agon_runner::phase_results::phase_standings(
             ledger,
-            &sitting.competition,
-            sitting.table.info(),
+            &loaded.competition,
+            loaded.table.info(),
             phase,
         );
         let standings = standings.await?;
         for (ending, format) in [("json", table_formats::Format::Json), ("csv", table_formats::Format::Csv)] {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));
             create(&path)?.write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
-            wrote(path, format!("the table of phase {}", phase + 1));
+            wrote(path, format!("table of phase {}", phase + 1));
         }
     }
     let path = folder.join("games.csv");
-    let games = games_csv(sitting, ledger, begun, revealed, &path).await?;
-    wrote(path, format!("a line for each seat of {games} games"));
+    let games = games_csv(loaded, ledger, begun, revealed, &path).await?;
+    wrote(path, format!("one line per seat of {games} games"));
     let path = folder.join("history.json");
-    if let Some(count) = write_history(sitting, ledger, 0..begun, &path).await? {
-        wrote(path, format!("the history of {count} matches, for bots to learn from"));
+    if let Some(count) = write_history(loaded, ledger, 0..begun, &path).await? {
+        wrote(path, format!("history of {count} matches, for bots to learn from"));
     }
     let logs = folder.join("logs");
-    if let Some(count) = game_logs(sitting, ledger, begun, &logs).await? {
-        wrote(logs, format!("the logs of {count} games, as bots may read them"));
+    if let Some(count) = game_logs(loaded, ledger, begun, &logs).await? {
+        wrote(logs, format!("logs of {count} games, in the format that bots read"));
     }
     if revealed {
         let path = folder.join("records.agon");
         let count = records(ledger, begun, &path).await?;
-        wrote(path, format!("the records of {count} games, for agon replay"));
+        wrote(path, format!("records of {count} games, for agon replay"));
     }
     Ok(written)
 }
 
-/// The titles of what [`game_lines`] gives, as CSV.
-pub fn game_titles(sitting: &LoadedCompetition) -> String {
+/// CSV header of [`game_lines`].
+pub fn game_titles(loaded: &LoadedCompetition) -> String {
     let mut titles = "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place".to_owned();
-    for stat in sitting.table.info().stats {
+    for stat in loaded.table.info().stats {
         titles += &format!(",{}", table_formats::quoted(stat.name));
     }
     titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us\n"
 }
 
-/// One line for each seat of each game of a match, as CSV. Seeds only once they are no secret any more.
-pub fn game_lines(sitting: &LoadedCompetition, one: &MatchResult, revealed: bool) -> String {
+/// CSV lines, one for each seat of each game of a match. Seeds are included only after the secret seed was revealed.
+pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool) -> String {
     use std::fmt::Write as _;
-    let info = sitting.table.info();
+    let info = loaded.table.info();
     let MatchKey { phase, stage, number: in_stage } = one.key;
     let mut out = String::new();
     for (number, game) in one.games.iter().enumerate() {
@@ -95,9 +95,9 @@ pub fn game_lines(sitting: &LoadedCompetition, one: &MatchResult, revealed: bool
         );
         for (seat, own) in game.seats.iter().enumerate() {
             let role = info.role(Seat(seat as u8)).name;
-            let name = sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
+            let name = loaded.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
             let name = table_formats::quoted(name);
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "{head},{seat},{role},{name},{},{}", own.score.to_f64(), own.place);
             for (_, stat) in info.stats.iter().zip(own.stats) {
                 let _ = write!(out, ",{}", stat.to_f64());
@@ -113,30 +113,30 @@ pub fn game_lines(sitting: &LoadedCompetition, one: &MatchResult, revealed: bool
 }
 
 async fn games_csv(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     begun: u32,
     revealed: bool,
     path: &Path,
 ) -> Result<u64, Failure> {
     let mut out = BufWriter::new(create(path)?);
-    out.write_all(game_titles(sitting).as_bytes())?;
+    out.write_all(game_titles(loaded).as_bytes())?;
     let mut count = 0;
     for phase in 0..begun {
         let mut matches = ledger.matches(phase, MatchFilter::default());
         while let Some(one) = matches.next().await {
             let one = one?.result;
             count += one.games.len() as u64;
-            out.write_all(game_lines(sitting, &one, revealed).as_bytes())?;
+            out.write_all(game_lines(loaded, &one, revealed).as_bytes())?;
         }
     }
     out.flush()?;
     Ok(count)
 }
 
-/// Connect Five's logs, a file for each game in the order of the schedule.
+/// Writes Connect Five's logs, one file per game, in the order of the schedule.
 async fn game_logs(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     begun: u32,
     folder: &Path,
@@ -147,16 +147,15 @@ async fn game_logs(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let told =
-                sitting.table.bot_log(record, None, &sitting.assets).map_err(|e| broke(one.key, &e))?;
-            let Some(told) = told else { return Ok(None) };
+            let text = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| broke(one.key, &e))?;
+            let Some(text) = text else { return Ok(None) };
             if count == 0 {
                 fs::create_dir_all(folder).map_err(|e| {
-                    Failure::io("make", folder, &e, "is there room, and may you write there?")
+                    Failure::io("create", folder, &e, "check disk space and write permission")
                 })?;
             }
             count += 1;
-            create(&folder.join(format!("game-{count:04}.json")))?.write_all(told.as_bytes())?;
+            create(&folder.join(format!("game-{count:04}.json")))?.write_all(text.as_bytes())?;
         }
     }
     Ok((count > 0).then_some(count))

@@ -1,4 +1,4 @@
-//! The folder of a report: written beside its place and put there when it is whole.
+//! Output folder of a report. It is written to a temporary folder beside it and moved when it is complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,29 +9,29 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use agon_bots::error::Failure;
 
-/// Says that a folder was written by `agon report`, and which files are its own.
+/// File that marks a folder as written by `agon report`, and lists its files.
 const MARKER: &str = ".agon-report";
 const HEAD: &str = "agon report 1";
-const HINT: &str = "is there room, and may you write there?";
+const HINT: &str = "check disk space and write permission";
 
-/// A report in the making.
+/// A report that is being written.
 pub struct ReportWriter {
     path: PathBuf,
-    draft: PathBuf,
-    /// Paths in it, with `/` between their parts.
+    temporary: PathBuf,
+    /// Paths of written files, with `/` as separator.
     files: BTreeSet<String>,
-    /// What an earlier report has written there.
+    /// Files of an earlier report in the folder.
     before: BTreeSet<String>,
-    /// Whether somebody else's files lie there too, which stay.
+    /// Whether the folder contains other files, which must stay.
     shared: bool,
 }
 
 impl ReportWriter {
-    /// Looks whether a report may go there. What begins with one of `others` may be there already.
-    pub fn begin(path: &Path, others: &[&str]) -> Result<Self, Failure> {
+    /// Checks that a report may be written to the folder. Files whose names begin with one of `others` may exist.
+    pub fn create(path: &Path, others: &[&str]) -> Result<Self, Failure> {
         let path = std::path::absolute(path)?;
-        let found = contents(&path)?;
-        let before = own_files(&path);
+        let found = names_in(&path)?;
+        let before = report_files(&path);
         let foreign = |name: &&String| {
             let of = |known: &String| known.split('/').next() == Some(name.as_str());
             **name != MARKER && !before.as_ref().is_some_and(|files| files.iter().any(of))
@@ -39,22 +39,19 @@ impl ReportWriter {
         let strangers: Vec<&String> = found.iter().filter(foreign).collect();
         let unexpected = strangers.iter().find(|name| !others.iter().any(|other| name.starts_with(other)));
         if let (Some(name), None) = (unexpected, &before) {
-            let what = format!("{} has other things in it, such as {name}", path.display());
-            return Err(Failure::wrong_use(
-                what,
-                "name a new folder, or one that agon report has written before",
-            ));
+            let what = format!("{} contains other files, such as {name}", path.display());
+            return Err(Failure::wrong_use(what, "name a new folder, or one that agon report has written"));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        fs::create_dir_all(&draft).map_err(|e| Failure::io("make", &draft, &e, HINT))?;
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        fs::create_dir_all(&temporary).map_err(|e| Failure::io("make", &temporary, &e, HINT))?;
         let shared = !strangers.is_empty();
-        Ok(Self { path, draft, files: BTreeSet::new(), before: before.unwrap_or_default(), shared })
+        Ok(Self { path, temporary, files: BTreeSet::new(), before: before.unwrap_or_default(), shared })
     }
 
-    /// A file of the report.
+    /// Adds a file to the report.
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let path = self.draft.join(name);
+        let path = self.temporary.join(name);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| Failure::io("make", folder, &e, HINT))?;
         }
@@ -63,7 +60,7 @@ impl ReportWriter {
         Ok(())
     }
 
-    /// Puts it in its place; says how many pages there are.
+    /// Moves the report to its folder. Returns the number of pages.
     pub fn finish(mut self) -> Result<usize, Failure> {
         let pages =
             self.files.iter().filter(|name| Path::new(name).extension().is_some_and(|e| e == "html")).count();
@@ -75,29 +72,29 @@ impl ReportWriter {
 
     fn place(&self) -> io::Result<()> {
         if self.shared {
-            return self.move_in();
+            return self.move_files();
         }
-        // Over nothing, or over an empty folder.
-        if fs::rename(&self.draft, &self.path).is_ok() {
+        // Works if the folder does not exist or is empty.
+        if fs::rename(&self.temporary, &self.path).is_ok() {
             return Ok(());
         }
-        // The old report and the new one change places in one step; the draft, now the old one, goes away with us.
-        match renameat_with(CWD, &self.draft, CWD, &self.path, RenameFlags::EXCHANGE) {
+        // Exchanges the old and the new report in one step. The temporary folder, now with the old report, is removed on drop.
+        match renameat_with(CWD, &self.temporary, CWD, &self.path, RenameFlags::EXCHANGE) {
             Ok(()) => Ok(()),
-            Err(_) => self.move_in(),
+            Err(_) => self.move_files(),
         }
     }
 
-    /// File by file, among others that stay: the page that leads to all others comes last, and what is no longer there goes.
-    fn move_in(&self) -> io::Result<()> {
+    /// Moves file by file into a folder with other files. The page that links to all others comes last, then outdated files are removed.
+    fn move_files(&self) -> io::Result<()> {
         let last = |name: &&String| *name == "summary.html";
         for name in self.files.iter().filter(|name| !last(name)).chain(self.files.iter().filter(last)) {
             let to = self.path.join(name);
             if let Some(folder) = to.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let from = self.draft.join(name);
-            // The folder may be another disk, mounted there.
+            let from = self.temporary.join(name);
+            // The folder may be on another file system.
             fs::rename(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
         }
         for name in self.before.difference(&self.files) {
@@ -108,15 +105,16 @@ impl ReportWriter {
 }
 
 impl Drop for ReportWriter {
-    /// A draft that was never finished, or the report it has replaced.
+    /// Removes the temporary folder: an unfinished report, or the old report.
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.draft);
+        let _ = fs::remove_dir_all(&self.temporary);
     }
 }
 
-/// What lies in a folder; nothing if there is none.
-fn contents(path: &Path) -> Result<Vec<String>, Failure> {
-    let failed = |e: io::Error| Failure::io("read", path, &e, "name a folder, or one that is not there yet");
+/// Names in a folder; empty if the folder does not exist.
+fn names_in(path: &Path) -> Result<Vec<String>, Failure> {
+    let failed =
+        |e: io::Error| Failure::io("read", path, &e, "name a folder, or a path that does not exist yet");
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(failed)?,
@@ -125,8 +123,8 @@ fn contents(path: &Path) -> Result<Vec<String>, Failure> {
     entries.map(name).collect::<io::Result<_>>().map_err(failed)
 }
 
-/// What a report has written there before; `None` if none has. A marker is a file like any other: only plain paths in it count.
-fn own_files(path: &Path) -> Option<BTreeSet<String>> {
+/// Files of an earlier report in the folder, or `None`. The marker is not trusted: only plain relative paths in it count.
+fn report_files(path: &Path) -> Option<BTreeSet<String>> {
     let text = fs::read_to_string(path.join(MARKER)).ok()?;
     let mut lines = text.lines();
     let plain = |name: &&str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));

@@ -1,5 +1,5 @@
-//! Which games have a page. Games are looked at one after the other and only the best candidates are kept, so that a phase of a million
-//! games takes no more memory than one of a hundred.
+//! Selects the games that get a page. Games are read one after the other and only the best candidates are kept, so memory use does not
+//! depend on the number of games.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,30 +14,30 @@ use futures_util::StreamExt as _;
 
 use crate::data::{GameLine, GameList, SeatLine};
 
-/// How many games a phase shows.
+/// Number of games per phase with a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GameSelection {
-    /// At most so many, chosen.
+    /// At most this number.
     Some(usize),
-    /// Each of them.
+    /// All games.
     All,
 }
 
-/// So many games are listed, beside those that have a page.
-const LISTED: usize = 300;
-/// In fields up to this size each pair is shown once.
-const SMALL_FIELD: usize = 8;
+/// Maximum number of games listed besides those with a page.
+const MAX_GAMES_LISTED: usize = 300;
+/// Maximum number of entrants for which one game of each pair is shown.
+const MAX_ENTRANTS_FOR_PAIRS: usize = 8;
 
 /// The games of a phase: a list, some of them with a page.
 pub async fn games(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     phase: u32,
     stages: &[String],
     wanted: GameSelection,
 ) -> Result<GameList, Failure> {
-    let info = sitting.table.info();
-    let mut picker = GamePicker::new(info, wanted, sitting.competition.entrants.len());
+    let info = loaded.table.info();
+    let mut picker = GamePicker::new(info, wanted, loaded.competition.entrants.len());
     let mut matches = ledger.matches(phase, MatchFilter::default());
     while let Some(one) = matches.next().await {
         let one = one?;
@@ -47,7 +47,7 @@ pub async fn games(
         }
     }
     let mut list = picker.list();
-    // A ledger may have been told to keep no records.
+    // A ledger may be configured to keep no records.
     for game in list.shown.iter_mut().filter(|game| game.has_page) {
         game.has_page = ledger.record(game.key, game.game).await?.is_some();
     }
@@ -71,7 +71,7 @@ fn line(one: &StoredMatch, number: u32, game: &GameResult, stage: &str) -> GameL
     }
 }
 
-/// The best few by some measure, best first. Equals stay in the order they came in.
+/// The best N by some measure, best first. Equal ones keep their order.
 struct TopN {
     most: usize,
     kept: Vec<([f64; 3], GameLine)>,
@@ -96,11 +96,11 @@ struct GamePicker {
     wanted: GameSelection,
     small: bool,
     listed: Vec<GameLine>,
-    /// The last stages first.
+    /// Games of the last stages first.
     finals: TopN,
-    /// One for each entrant and kind of fault.
+    /// One game for each entrant and kind of fault.
     faults: BTreeMap<(Entrant, usize), GameLine>,
-    /// For each role.
+    /// Best games of each role.
     best: Vec<TopN>,
     closest: TopN,
     pairs: BTreeMap<[Entrant; 2], GameLine>,
@@ -116,7 +116,7 @@ impl GamePicker {
         Self {
             info,
             wanted,
-            small: entrants <= SMALL_FIELD && info.seats.max == 2,
+            small: entrants <= MAX_ENTRANTS_FOR_PAIRS && info.seats.max == 2,
             listed: Vec::new(),
             finals: few(),
             faults: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl GamePicker {
         }
         for seat in &game.seats {
             for kind in (0..seat.faults.len()).filter(|&kind| seat.faults[kind] > 0) {
-                if self.faults.len() < LISTED {
+                if self.faults.len() < MAX_GAMES_LISTED {
                     self.faults.entry((seat.entrant, kind)).or_insert_with(|| line.clone());
                 }
             }
@@ -144,7 +144,7 @@ impl GamePicker {
         for (role, few) in self.best.iter_mut().enumerate() {
             few.offer(best(self.info, role, game), &line);
         }
-        // Where roles differ, their scores cannot be compared.
+        // Scores of different roles cannot be compared.
         if self.info.roles.len() <= 1 {
             self.closest.offer(closest(self.info, game), &line);
         }
@@ -152,12 +152,12 @@ impl GamePicker {
             let pair = [a.entrant.min(b.entrant), a.entrant.max(b.entrant)];
             self.pairs.entry(pair).or_insert_with(|| line.clone());
         }
-        if self.listed.len() < LISTED {
+        if self.listed.len() < MAX_GAMES_LISTED {
             self.listed.push(line);
         }
     }
 
-    /// Those of a final first, then what is worth a look, one of each kind before a second.
+    /// Finals first, then interesting games, one of each kind before a second.
     fn list(self) -> GameList {
         let GameSelection::Some(most) = self.wanted else {
             return GameList { total: self.listed.len() as u64, shown: self.listed, hidden: false };
@@ -214,7 +214,7 @@ impl Chosen {
     }
 }
 
-/// How good the best seat of a role was: by score, then by the game's own second figure, then by how soon it was over.
+/// Sort key for the best seat of a role: score, then the game's secondary figure, then the shorter game.
 fn best(info: &GameInfo, role: usize, game: &GameResult) -> [f64; 3] {
     let several = info.roles.len() > 1;
     let seats = game.seats.iter().enumerate().filter(|(seat, _)| !several || *seat == role);
@@ -226,7 +226,7 @@ fn best(info: &GameInfo, role: usize, game: &GameResult) -> [f64; 3] {
     [top[0], top[1], -f64::from(game.turns)]
 }
 
-/// What breaks a tie on scores, where a game has such a figure.
+/// The secondary figure that breaks ties, if the game has one.
 fn second(info: &GameInfo, seat: &SeatResult) -> f64 {
     match info.standings.tie_break {
         TieBreak::Stat(index) => seat.stats.get(index).map_or(0.0, |stat| stat.to_f64()),
@@ -234,7 +234,7 @@ fn second(info: &GameInfo, seat: &SeatResult) -> f64 {
     }
 }
 
-/// How close it was between the first two: by score, then by the second figure, then by how long it took.
+/// Sort key for the closeness of the first two: score, then the secondary figure, then the longer game.
 fn closest(info: &GameInfo, game: &GameResult) -> [f64; 3] {
     let mut seats: Vec<_> = game.seats.iter().collect();
     seats.sort_by_key(|seat| seat.place);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_pairs_the_best_and_the_closest_are_shown() {
+    fn faults_pairs_best_and_closest_games_are_selected() {
         let mut league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0, -0.5], 6, 2);
         let last = league.results.len() - 1;
         league.results[last].games[0].seats[0].faults = [0, 1, 0, 0];
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_asked_for_and_all_of_them() {
+    fn selection_is_limited_to_the_requested_number_or_complete() {
         let league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0], 6, 2);
         let pages = |list: &GameList| list.shown.iter().filter(|game| game.has_page).count();
         for most in [0, 1, 5] {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn finals_come_first() {
+    fn games_of_the_final_are_selected_first() {
         let league = simulated::round_robin("word-racer", &[0.0, 0.5, 1.0], 6, 2);
         let list = picked(GameSelection::Some(6), &league, "semi-finals");
         assert!(

@@ -18,46 +18,46 @@ use crate::pages::{self, AdjacentGames};
 use crate::select_games::GameSelection;
 use crate::{Report, STYLE, STYLE_FILE};
 
-/// What was written.
+/// Summary of a written report.
 pub struct WrittenReport {
-    /// The page to begin with.
+    /// The start page.
     pub summary: std::path::PathBuf,
-    /// How many pages.
+    /// Number of pages.
     pub pages: usize,
-    /// How many of them play a game.
+    /// Number of replay pages.
     pub games: usize,
 }
 
-/// Everything, all games included, into a folder in which the ledger may lie too.
+/// Writes a report with all games to a folder that may also contain the ledger.
 pub async fn write_report_beside_ledger(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     folder: &Path,
 ) -> Result<WrittenReport, Failure> {
-    let others = sitting.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    write_report_from(sitting, ledger, folder, GameSelection::All, &[&others]).await
+    let others = loaded.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    write_report_from(loaded, ledger, folder, GameSelection::All, &[&others]).await
 }
 
-/// Writes a report. What begins with one of `others` may lie in the folder before, and stays.
+/// Writes a report. Files whose names begin with one of `others` may exist in the folder, and stay.
 pub async fn write_report(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     path: &Path,
     wanted: GameSelection,
     others: &[&str],
 ) -> Result<WrittenReport, Failure> {
-    write_report_from(sitting, &sitting.ledger_to_read().await?, path, wanted, others).await
+    write_report_from(loaded, &loaded.ledger_to_read().await?, path, wanted, others).await
 }
 
-/// The same, from a ledger that was opened.
+/// Writes a report from an open ledger.
 pub async fn write_report_from(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     path: &Path,
     wanted: GameSelection,
     others: &[&str],
 ) -> Result<WrittenReport, Failure> {
-    let mut folder = ReportWriter::begin(path, others)?;
-    let report = collect::report(sitting, ledger, wanted).await?;
+    let mut folder = ReportWriter::create(path, others)?;
+    let report = collect::report(loaded, ledger, wanted).await?;
     folder.add(STYLE_FILE, STYLE.as_bytes())?;
     for name in [agon_web::SCRIPT, agon_web::STYLE] {
         folder.add(name, &agon_web::asset(name).unwrap_or_default())?;
@@ -70,14 +70,14 @@ pub async fn write_report_from(
         let entrant = Entrant(number);
         folder.add(&report.bot_file(entrant), pages::bot(&report, entrant).as_bytes())?;
     }
-    let games = game_pages(sitting, ledger, &report, &mut folder).await?;
+    let games = game_pages(loaded, ledger, &report, &mut folder).await?;
     let pages = folder.finish()?;
     Ok(WrittenReport { summary: path.join("summary.html"), pages, games })
 }
 
-/// A page for each chosen game, one at a time: a film may be large.
+/// Writes a page for each chosen game, one at a time, because a film may be large.
 async fn game_pages(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     report: &Report,
     folder: &mut ReportWriter,
@@ -90,7 +90,7 @@ async fn game_pages(
                 before: at.checked_sub(1).map(|before| chosen[before]),
                 after: chosen.get(at + 1).copied(),
             };
-            let page = game_page(sitting, ledger, report, phase, game, beside).await?;
+            let page = game_page(loaded, ledger, report, phase, game, beside).await?;
             folder.add(&game.file(), page.as_bytes())?;
             count += 1;
         }
@@ -99,7 +99,7 @@ async fn game_pages(
 }
 
 async fn game_page(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     report: &Report,
     phase: &PhaseReport,
@@ -107,7 +107,7 @@ async fn game_page(
     beside: AdjacentGames<'_>,
 ) -> Result<String, Failure> {
     let broke = |error: &dyn std::fmt::Display| {
-        let hint = "the ledger is not what was written; go on from a backup";
+        let hint = "the ledger is damaged; resume from a backup";
         let text = error.to_string();
         let what = text.split("\nhint: ").next().unwrap_or_default();
         Failure {
@@ -117,14 +117,14 @@ async fn game_page(
     };
     let bytes = ledger.record(game.key, game.game).await?.ok_or_else(|| broke(&"it is not in the ledger"))?;
     let (record, _) = read(&bytes, 1).map_err(|error| broke(&error))?;
-    let film = sitting.table.film(record, &sitting.assets).map_err(|error| broke(&error))?;
+    let film = loaded.table.film(record, &loaded.assets).map_err(|error| broke(&error))?;
     let by = |seat: &crate::data::SeatLine| report.entrants.get(seat.entrant.index())?.contributor.clone();
     let extras = FilmExtras {
         contributors: game.seats.iter().map(by).collect(),
         bot_output: Vec::new(),
         hide_seed: report.seed.is_none(),
     };
-    let film = to_json(sitting.table.info(), film.as_ref(), &extras);
+    let film = to_json(loaded.table.info(), film.as_ref(), &extras);
     let viewer = Viewer { script: agon_web::SCRIPT, style: agon_web::STYLE };
     Ok(pages::game(report, phase, game, beside, viewer, &agon_web::viewer_html(&film)))
 }

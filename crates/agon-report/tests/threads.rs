@@ -1,4 +1,4 @@
-//! What a server needs of bots, competitions and reports: nothing is tied to a thread or to the current folder.
+//! Requirements of a server: nothing depends on a thread or on the current folder.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -30,7 +30,7 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         bot,
         settings: &[],
         seed: None,
-        // The launcher is the program `agon`; these bots are our own.
+        // Only the program `agon` has the sandbox launcher, and these bots are trusted.
         sandbox: SandboxMode::Off,
         folder,
         keep_record,
@@ -39,7 +39,7 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
 }
 
 #[test]
-fn bots_are_found_from_the_folder_that_is_named_and_their_trial_is_handed_out() {
+fn check_finds_bots_relative_to_its_folder_and_returns_the_trial_games() {
     let home = tempfile::tempdir().unwrap();
     write_starter("connect-five", "python", "my-bot", home.path());
     let own = home.path().join("my-bot/MyBot.py");
@@ -49,7 +49,7 @@ fn bots_are_found_from_the_folder_that_is_named_and_their_trial_is_handed_out() 
     assert!(plain.accepted && plain.records.is_empty() && plain.logs.is_empty(), "{}", plain.text());
     let kept = checked("my-bot", home.path(), true);
     assert!(kept.accepted, "{}", kept.text());
-    assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "who moves first changes");
+    assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "one game for each first move");
     let table = agon_engine::any_game("connect-five").unwrap();
     let (record, _) = read(&kept.records[0], 1).unwrap();
     assert!(table.film(record, &agon_core::Assets::none()).unwrap().len() > 1);
@@ -68,9 +68,9 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-/// Both name their bot in the same way, and mean another.
+/// Both competitions use the same bot spec for different bots.
 #[test]
-fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
+fn two_competitions_run_in_parallel_each_with_the_bots_of_its_folder() {
     let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let file = "game = \"connect-five\"\nsandbox = \"off\"\n\n[[entrant]]\nname = \"Mine\"\nbot = \"bots/mine\"\n\n\
                 [[entrant]]\nname = \"House\"\nbot = \"house:random\"\n\n[[phase]]\nformat = \"round-robin\"\nparts = [{ games = 2, seconds = 1 }]\n";
@@ -81,9 +81,9 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
     fs::write(homes[1].path().join("bots/mine/other.txt"), "another bot").unwrap();
     let before = std::env::current_dir().unwrap();
     let run = |home: &Path| {
-        let sitting = LoadedCompetition::read(&home.join("cup.toml")).unwrap();
+        let loaded = LoadedCompetition::read(&home.join("cup.toml")).unwrap();
         let runtime = runtime();
-        let ledger = runtime.block_on(sitting.ledger()).unwrap();
+        let ledger = runtime.block_on(loaded.ledger()).unwrap();
         let local = LocalExecutor { jobs: 1, pin: false };
         let means = RunContext {
             runtime: &runtime,
@@ -91,11 +91,11 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
             stop: &StopFlag::new(),
             boards: ActiveMatches::default(),
         };
-        let ended = run_competition(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
+        let ended = run_competition(&loaded, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
         assert!(matches!(ended, RunOutcome::Finished));
         let bots = runtime.block_on(ledger.bot_versions()).unwrap();
         let pages = home.join("pages");
-        let written = write_report(&sitting, &pages, GameSelection::Some(1), &[]);
+        let written = write_report(&loaded, &pages, GameSelection::Some(1), &[]);
         assert!(runtime.block_on(written).unwrap().games > 0);
         bots.into_iter().find(|bot| bot.entrant.index() == 0).unwrap().hash
     };
@@ -107,17 +107,17 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
     assert_eq!(std::env::current_dir().unwrap(), before);
 }
 
-/// A server hands these to whichever thread is free. It need not be run: it compiles or not.
+/// A server moves these values between threads. The function is never run: it compiles or it does not.
 #[allow(dead_code, reason = "compiling it is the test")]
-fn everything_may_change_threads(sitting: &LoadedCompetition, ledger: &dyn agon_store::Ledger) {
+fn everything_may_change_threads(loaded: &LoadedCompetition, ledger: &dyn agon_store::Ledger) {
     const fn sends<T: Send>(_: &T) {}
     const fn shares<T: Send + Sync>() {}
     shares::<LoadedCompetition>();
     shares::<CheckResult>();
-    sends(&sitting.ledger());
-    sends(&sitting.ledger_to_read());
-    sends(&agon_competition::history::write_history(sitting, ledger, 0..1, Path::new("")));
-    sends(&export::all(sitting, ledger, 1, true, Path::new("")));
-    sends(&collect::report(sitting, ledger, GameSelection::All));
-    sends(&write_report(sitting, Path::new(""), GameSelection::All, &[]));
+    sends(&loaded.ledger());
+    sends(&loaded.ledger_to_read());
+    sends(&agon_competition::history::write_history(loaded, ledger, 0..1, Path::new("")));
+    sends(&export::all(loaded, ledger, 1, true, Path::new("")));
+    sends(&collect::report(loaded, ledger, GameSelection::All));
+    sends(&write_report(loaded, Path::new(""), GameSelection::All, &[]));
 }

@@ -1,5 +1,5 @@
-//! The API's description is whole and true; refusals look as it says; everything carries its headers.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! The API description is complete and correct; errors have the described form; all responses have the security headers.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -12,7 +12,7 @@ fn description() -> Value {
     serde_json::to_value(agon_server::description()).unwrap()
 }
 
-/// Every operation: method, path, what is said of it.
+/// All operations: method, path, description.
 fn operations(api: &Value) -> Vec<(String, String, &Value)> {
     let mut all = Vec::new();
     for (path, item) in api["paths"].as_object().unwrap() {
@@ -39,7 +39,7 @@ fn references(value: &Value, all: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_description_is_whole() {
+fn description_is_complete() {
     let api = description();
     assert!(api["openapi"].as_str().unwrap().starts_with("3.1"));
     assert_eq!(api["info"]["version"], env!("CARGO_PKG_VERSION"));
@@ -50,7 +50,7 @@ fn the_description_is_whole() {
     references(&api, &mut targets);
     for target in targets {
         let place = target.strip_prefix('#').unwrap();
-        assert!(api.pointer(place).is_some(), "{target} leads nowhere");
+        assert!(api.pointer(place).is_some(), "{target} does not exist");
     }
     let tags: BTreeSet<&str> =
         api["tags"].as_array().unwrap().iter().filter_map(|tag| tag["name"].as_str()).collect();
@@ -59,7 +59,7 @@ fn the_description_is_whole() {
         let id = operation["operationId"].as_str().unwrap_or_default();
         assert!(
             ids.insert(id.to_owned()) && !id.is_empty(),
-            "{method} {path}: the id `{id}` is missing or there twice"
+            "{method} {path}: the id `{id}` is missing or duplicate"
         );
         let own = operation["tags"].as_array().unwrap();
         assert!(
@@ -68,19 +68,22 @@ fn the_description_is_whole() {
         );
         assert!(
             operation["summary"].is_string() || operation["description"].is_string(),
-            "{id}: nothing is said of it"
+            "{id}: the description is missing"
         );
         let responses = operation["responses"].as_object().unwrap();
-        assert!(responses.keys().any(|status| status.starts_with('2')), "{id}: what comes of it?");
+        assert!(
+            responses.keys().any(|status| status.starts_with('2')),
+            "{id}: no successful response is described"
+        );
         for (status, response) in responses {
             let refused = status.starts_with('4') || status.starts_with('5');
             let schema = &response["content"]["application/json"]["schema"]["$ref"];
             assert!(
                 !refused || schema == "#/components/schemas/ErrorBody",
-                "{id}: {status} has another body than refusals have"
+                "{id}: the body of {status} is not the error body"
             );
         }
-        // Every parameter of the path is described, and none that is not there.
+        // Exactly the parameters of the path are described.
         let named: BTreeSet<&str> =
             path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
@@ -102,29 +105,29 @@ fn paths_and_methods_change_only_on_purpose() {
 }
 
 #[test]
-fn no_route_is_left_out_of_the_description() {
+fn every_route_is_in_the_description() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/routes");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(
             !text.contains(".route("),
-            "{}: `.routes(routes!(...))` describes what `.route(...)` does not",
+            "{}: use `.routes(routes!(...))`, because `.route(...)` is not described",
             path.display()
         );
     }
 }
 
 #[tokio::test]
-async fn every_route_that_is_described_is_there() {
+async fn every_described_route_exists() {
     let site = Site::new().await;
     let api = description();
-    assert_eq!(site.nobody().get("/api/openapi.json").await.json, api);
+    assert_eq!(site.anonymous().get("/api/openapi.json").await.json, api);
     for (method, path, _) in operations(&api) {
-        // A letter where a number should be, or an id nobody has: refused by the handler, if one is reached.
+        // A letter instead of a number, or an unknown id: the handler rejects it, if there is one.
         let path: Vec<&str> =
             path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
-        let answer = site.nobody().send(&method, &path.join("/"), None).await;
+        let answer = site.anonymous().send(&method, &path.join("/"), None).await;
         assert_ne!(answer.code(), "method", "{method} {path:?}");
         let lost = answer.json["error"]["message"] == "there is no such address";
         assert!(!lost, "{method} {path:?}");
@@ -133,7 +136,7 @@ async fn every_route_that_is_described_is_there() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_refused_as_everything_is() {
+async fn unknown_address_has_the_error_body() {
     let site = Site::new().await;
     for path in [
         "/api",
@@ -144,11 +147,11 @@ async fn what_is_not_there_is_refused_as_everything_is() {
         "/api/v1/games/nonsense",
         "/api/v1/games/%ff",
     ] {
-        let answer = site.nobody().get(path).await;
+        let answer = site.anonymous().get(path).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (404, "not_found"), "{path}");
         assert!(answer.json["error"]["hint"].is_string(), "{path}");
     }
-    let answer = site.nobody().send("PATCH", "games", None).await;
+    let answer = site.anonymous().send("PATCH", "games", None).await;
     assert_eq!((answer.status.as_u16(), answer.code()), (405, "method"));
     assert!(answer.header("allow").contains("GET"), "{:?}", answer.headers);
     let organiser = site.person("Boss", agon_site_db::Role::Organiser).await;
@@ -159,7 +162,7 @@ async fn what_is_not_there_is_refused_as_everything_is() {
 }
 
 #[tokio::test]
-async fn lists_come_in_pages() {
+async fn lists_are_paged() {
     let site = Site::new().await;
     let boss = site.person("Boss", agon_site_db::Role::Organiser).await;
     for number in 0..5 {
@@ -178,12 +181,12 @@ async fn lists_come_in_pages() {
 }
 
 #[tokio::test]
-async fn everything_carries_its_headers() {
+async fn every_response_has_the_security_headers() {
     let site = Site::new().await;
     for path in
         ["/", "/api/v1/site", "/api/v1/nonsense", "/healthz", "/metrics", "/api/openapi.json", "/c/some-cup"]
     {
-        let answer = site.nobody().get(path).await;
+        let answer = site.anonymous().get(path).await;
         let policy = answer.header("content-security-policy");
         for part in [
             "default-src 'none'",
@@ -199,40 +202,40 @@ async fn everything_carries_its_headers() {
         assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
         assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin", "{path}");
         assert!(answer.header("permissions-policy").contains("camera=()"), "{path}");
-        assert!(answer.header("strict-transport-security").is_empty(), "not without TLS");
+        assert!(answer.header("strict-transport-security").is_empty(), "HSTS without TLS");
         assert!(!answer.header("cache-control").is_empty() || !path.starts_with("/api"), "{path}");
     }
-    let embedded = site.nobody().get("/embed/cup/1/1-1/1").await;
+    let embedded = site.anonymous().get("/embed/cup/1/1-1/1").await;
     assert!(embedded.header("content-security-policy").ends_with("frame-ancestors *"));
     assert!(embedded.header("x-frame-options").is_empty());
-    assert_eq!(site.nobody().get("site").await.header("cache-control"), "no-store");
+    assert_eq!(site.anonymous().get("site").await.header("cache-control"), "no-store");
 }
 
 #[tokio::test]
-async fn a_panic_is_the_request_s_own_trouble() {
+async fn panic_in_a_handler_fails_only_its_request() {
     let site = Site::new().await;
-    // A handler that panics, behind the same layers.
+    // A handler that panics, with the same layers.
     let broken = axum::routing::get(|| async { assert_eq!("boom", "quiet") });
     let router =
         agon_server::behind_the_gate(axum::Router::new().route("/api/v1/boom", broken), site.app.clone());
-    let mut client = site.nobody();
+    let mut client = site.anonymous();
     client.router = router;
     let answer = client.get("boom").await;
     assert_eq!((answer.status.as_u16(), answer.code()), (500, "broke"));
-    assert!(!answer.json.to_string().contains("boom"), "what broke is for the log");
-    assert_eq!(site.nobody().get("site").await.status, 200);
+    assert!(!answer.json.to_string().contains("boom"), "the panic message is in the response");
+    assert_eq!(site.anonymous().get("site").await.status, 200);
 }
 
 #[tokio::test]
-async fn games_are_told_with_rules_apis_and_starters() {
+async fn games_have_rules_apis_and_starters() {
     let site = Site::new().await;
-    let listed = site.nobody().get("games").await.json;
+    let listed = site.anonymous().get("games").await.json;
     let ids: Vec<&str> =
         listed["items"].as_array().unwrap().iter().map(|game| game["id"].as_str().unwrap()).collect();
     assert_eq!(ids, agon_games::infos().iter().map(|info| info.id).collect::<Vec<_>>());
     assert!(listed["items"][0].get("rules").is_none());
     for id in ids {
-        let game = site.nobody().get(&format!("games/{id}")).await.json;
+        let game = site.anonymous().get(&format!("games/{id}")).await.json;
         assert!(game["rules"].as_str().unwrap().contains("## The competition"), "{id}");
         assert!(game["api"].as_str().unwrap().contains(&format!("agon check {id}")), "{id}");
         assert!(
@@ -242,31 +245,31 @@ async fn games_are_told_with_rules_apis_and_starters() {
         assert!(!game["requirements"].as_array().unwrap().is_empty(), "{id}");
         for language in game["languages"].as_array().unwrap() {
             let path = format!("games/{id}/starter/{}", language.as_str().unwrap());
-            let answer = site.nobody().get(&path).await;
+            let answer = site.anonymous().get(&path).await;
             assert_eq!(answer.header("content-type"), "application/zip", "{path}");
             assert!(answer.header("content-disposition").starts_with("attachment; filename="), "{path}");
             let mut zip = zip::ZipArchive::new(std::io::Cursor::new(answer.bytes.to_vec())).unwrap();
             assert!(zip.len() >= 2 && zip.by_name("my-bot/README.md").is_ok(), "{path}");
-            let again = site.nobody().header("if-none-match", answer.header("etag")).get(&path).await;
+            let again = site.anonymous().header("if-none-match", answer.header("etag")).get(&path).await;
             assert_eq!(again.status, 304);
         }
     }
-    assert_eq!(site.nobody().get("games/connect-five/starter/cobol").await.status, 404);
-    let word_racer = site.nobody().get("games/word-racer").await.json;
+    assert_eq!(site.anonymous().get("games/connect-five/starter/cobol").await.status, 404);
+    let word_racer = site.anonymous().get("games/word-racer").await.json;
     assert_eq!(word_racer["seats"], json!({"min": 2, "max": 2}));
 }
 
 #[tokio::test]
-async fn what_is_counted_can_be_read() {
+async fn metrics_are_exported() {
     let site = Site::new().await;
-    site.nobody().get("site").await;
-    site.nobody().get("site").await;
-    site.nobody().get("games/nonsense").await;
+    site.anonymous().get("site").await;
+    site.anonymous().get("site").await;
+    site.anonymous().get("games/nonsense").await;
     for number in 0..50 {
-        site.nobody().get(&format!("/some/page/{number}")).await;
+        site.anonymous().get(&format!("/some/page/{number}")).await;
     }
     site.app.meters.upload("refused");
-    let text = String::from_utf8(site.nobody().get("/metrics").await.bytes.to_vec()).unwrap();
+    let text = String::from_utf8(site.anonymous().get("/metrics").await.bytes.to_vec()).unwrap();
     for line in [
         r#"agon_http_requests_total{route="/api/v1/site",method="GET",status="200"} 2"#,
         r#"agon_http_requests_total{route="/api/v1/games/{game}",method="GET",status="404"} 1"#,
@@ -280,8 +283,11 @@ async fn what_is_counted_can_be_read() {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
     assert!(text.contains("process_resident_memory_bytes ") && text.contains("process_open_fds "));
-    assert!(!text.contains("/some/page"), "addresses are without number, routes are not");
-    assert_eq!(site.nobody().get("/healthz").await.bytes, "ok\n");
+    assert!(
+        !text.contains("/some/page"),
+        "metrics must use routes, because the number of addresses is unlimited"
+    );
+    assert_eq!(site.anonymous().get("/healthz").await.bytes, "ok\n");
     site.app.office.disconnect().await.unwrap();
-    assert_eq!(site.nobody().get("/healthz").await.status, 503);
+    assert_eq!(site.anonymous().get("/healthz").await.status, 503);
 }

@@ -1,5 +1,5 @@
-//! Signing up, in and out; sessions, CSRF, tokens, invitations; how often one may try.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! Signing up, in and out; sessions, CSRF, tokens, invitations; rate limits.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -15,9 +15,9 @@ use common::{PASSWORD, Site};
 use serde_json::json;
 
 #[tokio::test]
-async fn somebody_signs_up_out_and_in_again() {
+async fn user_signs_up_out_and_in_again() {
     let site = Site::new().await;
-    let mut ada = site.nobody();
+    let mut ada = site.anonymous();
     assert_eq!(ada.get("site").await.json["me"], json!(null));
     let answer = ada.sign_up("Ada Lovelace", None).await;
     assert_eq!(answer.status, 201, "{}", answer.json);
@@ -26,46 +26,42 @@ async fn somebody_signs_up_out_and_in_again() {
     for part in ["agon_session=", "; Path=/", "; HttpOnly", "; SameSite=Lax", "; Max-Age="] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    assert!(!cookie.contains("Secure"), "without TLS the browser would throw it away");
+    assert!(!cookie.contains("Secure"), "without TLS the browser would reject a Secure cookie");
     let seen = ada.get("site").await;
     assert_eq!((&seen.json["me"]["name"], &seen.json["csrf"]), (&json!("Ada Lovelace"), &json!(ada.csrf)));
     let old = ada.clone();
     let out = ada.delete("session").await;
     assert_eq!((out.status.as_u16(), &out.json["me"]), (200, &json!(null)));
     assert!(out.header("set-cookie").contains("Max-Age=0"));
-    assert_eq!(
-        old.get("site").await.json["me"],
-        json!(null),
-        "the session is over, not only the cookie gone"
-    );
+    assert_eq!(old.get("site").await.json["me"], json!(null), "the session still exists after the sign-out");
     let back = ada.sign_in("ada LOVELACE", PASSWORD).await;
     assert_eq!((back.status.as_u16(), &back.json["me"]["name"]), (200, &json!("Ada Lovelace")));
 }
 
 #[tokio::test]
-async fn behind_tls_the_cookie_is_for_this_host_and_tls_only() {
+async fn session_cookie_with_tls_is_secure_and_bound_to_the_host() {
     let site = Site::with(|config| {
         config.public_url = Some("https://agon.example.org".to_owned());
         config.sign_up = SignUp::Open;
     })
     .await;
-    let answer = site.nobody().sign_up("Ada", None).await;
+    let answer = site.anonymous().sign_up("Ada", None).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-agon_session=") && cookie.ends_with("; Secure"), "{cookie}");
     assert!(answer.header("strict-transport-security").contains("max-age"));
-    let mut ada = site.nobody();
+    let mut ada = site.anonymous();
     ada.cookie = Some(cookie.split(';').next().unwrap().to_owned());
     assert_eq!(ada.get("site").await.json["me"]["name"], "Ada");
     ada.cookie = ada.cookie.map(|cookie| cookie.replace("__Host-", ""));
-    assert_eq!(ada.get("site").await.json["me"], json!(null), "anybody could have set that one");
+    assert_eq!(ada.get("site").await.json["me"], json!(null), "a cookie without the prefix is accepted");
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_an_unknown_name_look_the_same() {
+async fn wrong_password_and_unknown_name_give_the_same_error() {
     let site = Site::new().await;
-    site.nobody().sign_up("Ada", None).await;
-    let wrong = site.nobody().sign_in("Ada", "not the password").await;
-    let unknown = site.nobody().sign_in("Grace", "not the password").await;
+    site.anonymous().sign_up("Ada", None).await;
+    let wrong = site.anonymous().sign_in("Ada", "not the password").await;
+    let unknown = site.anonymous().sign_in("Grace", "not the password").await;
     assert_eq!((wrong.status.as_u16(), &wrong.json["error"]["field"]), (401, &json!("password")));
     assert_eq!((wrong.status, &wrong.bytes), (unknown.status, &unknown.bytes));
     assert!(wrong.header("set-cookie").is_empty());
@@ -75,32 +71,32 @@ async fn a_wrong_password_and_an_unknown_name_look_the_same() {
         json!({"name": "Ada", "password": "x", "more": 1}),
         json!([]),
     ] {
-        assert_eq!(site.nobody().post("session", bad).await.code(), "invalid");
+        assert_eq!(site.anonymous().post("session", bad).await.code(), "invalid");
     }
 }
 
 #[tokio::test]
-async fn every_sign_in_is_a_new_session_and_ends_the_one_before() {
+async fn sign_in_creates_a_new_session_and_ends_the_previous_one() {
     let site = Site::new().await;
-    let mut ada = site.nobody();
+    let mut ada = site.anonymous();
     ada.sign_up("Ada", None).await;
     let before = ada.clone();
-    let mut planted = site.nobody();
-    planted.cookie = Some("agon_session=planted-by-somebody-else".to_owned());
+    let mut planted = site.anonymous();
+    planted.cookie = Some("agon_session=planted-by-an-attacker".to_owned());
     planted.sign_in("Ada", PASSWORD).await;
     assert_ne!(
         planted.cookie.as_deref(),
-        Some("agon_session=planted-by-somebody-else"),
-        "a session is never the browser's choice"
+        Some("agon_session=planted-by-an-attacker"),
+        "the browser chose the session id"
     );
     ada.sign_in("Ada", PASSWORD).await;
     assert_ne!((&ada.cookie, &ada.csrf), (&before.cookie, &before.csrf));
     assert_eq!(before.get("site").await.json["me"], json!(null));
-    assert_eq!(planted.get("site").await.json["me"]["name"], "Ada", "another browser's stays");
+    assert_eq!(planted.get("site").await.json["me"]["name"], "Ada", "the session of another browser ended");
 }
 
 #[tokio::test]
-async fn sessions_end_when_they_are_not_used() {
+async fn unused_session_expires() {
     let site = Site::new().await;
     let account = site.account("Ada", Role::Author).await;
     for (token, age, me) in [
@@ -115,14 +111,14 @@ async fn sessions_end_when_they_are_not_used() {
             at: Timestamp(Timestamp::now().0 - age),
         };
         site.app.office.create_session(&session).await.unwrap();
-        let mut client = site.nobody();
+        let mut client = site.anonymous();
         client.cookie = Some(format!("other=1; agon_session={token}"));
         assert_eq!(client.get("site").await.json["me"]["name"], me, "{token}");
     }
 }
 
 #[tokio::test]
-async fn what_changes_something_needs_the_token_of_the_session() {
+async fn changes_require_the_csrf_token_of_the_session() {
     let site = Site::new().await;
     let ada = site.person("Ada", Role::Author).await;
     let body = || json!({"label": "laptop"});
@@ -135,7 +131,7 @@ async fn what_changes_something_needs_the_token_of_the_session() {
     let grace = site.person("Grace", Role::Author).await;
     forged.csrf = grace.csrf;
     assert_eq!(forged.post("me/tokens", body()).await.code(), "csrf", "another session's");
-    assert_eq!(forged.get("me/tokens").await.status, 200, "looking needs none");
+    assert_eq!(forged.get("me/tokens").await.status, 200, "reading needs no CSRF token");
     for (name, value) in
         [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example.org"), ("origin", "null")]
     {
@@ -144,9 +140,9 @@ async fn what_changes_something_needs_the_token_of_the_session() {
             "cross_site",
             "{name}"
         );
-        let forced = site.nobody().header(name, value).sign_in("Ada", PASSWORD).await;
-        assert_eq!(forced.code(), "cross_site", "nobody is signed in from elsewhere: {name}");
-        assert_eq!(site.nobody().header(name, value).sign_up("New", None).await.code(), "cross_site");
+        let forced = site.anonymous().header(name, value).sign_in("Ada", PASSWORD).await;
+        assert_eq!(forced.code(), "cross_site", "a sign-in from another site is accepted: {name}");
+        assert_eq!(site.anonymous().header(name, value).sign_up("New", None).await.code(), "cross_site");
     }
     let ours = ada
         .header("host", "agon.test")
@@ -156,7 +152,7 @@ async fn what_changes_something_needs_the_token_of_the_session() {
 }
 
 #[tokio::test]
-async fn a_body_must_be_json_and_say_so_and_be_short() {
+async fn body_must_be_declared_json_within_the_limit() {
     let site = Site::new().await;
     let ada = site.person("Ada", Role::Author).await;
     for (kind, body, status, code) in [
@@ -184,23 +180,23 @@ async fn a_body_must_be_json_and_say_so_and_be_short() {
 }
 
 #[tokio::test]
-async fn tokens_act_for_their_account_until_they_are_revoked() {
+async fn api_token_works_until_it_is_revoked() {
     let site = Site::new().await;
     let account = site.account("Ada", Role::Author).await;
     let ada = site.signed_in(&account).await;
     let made = ada.post("me/tokens", json!({"label": "laptop"})).await.json;
-    let mut program = site.nobody();
+    let mut program = site.anonymous();
     program.token = made["token"].as_str().map(str::to_owned);
     assert!(program.token.as_ref().unwrap().starts_with("agon_"));
     assert_eq!(program.get("site").await.json["me"]["name"], "Ada");
     assert_eq!(program.get("site").await.json["csrf"], json!(null));
     let listed = ada.get("me/tokens").await.json;
     assert_eq!(listed["items"][0]["label"], "laptop");
-    assert!(listed["items"][0].get("token").is_none(), "it is shown once");
+    assert!(listed["items"][0].get("token").is_none(), "the token is shown again");
     assert_eq!(
         program.post("me/tokens", json!({"label": "more"})).await.status,
         403,
-        "a token makes no tokens"
+        "a token can create tokens"
     );
     assert_eq!(
         program.put("me/password", json!({"old": PASSWORD, "new": "another long one"})).await.status,
@@ -214,9 +210,9 @@ async fn tokens_act_for_their_account_until_they_are_revoked() {
 }
 
 #[tokio::test]
-async fn a_new_password_signs_out_everywhere_else() {
+async fn new_password_ends_all_other_sessions() {
     let site = Site::new().await;
-    let (mut here, mut there) = (site.nobody(), site.nobody());
+    let (mut here, mut there) = (site.anonymous(), site.anonymous());
     here.sign_up("Ada", None).await;
     there.sign_in("Ada", PASSWORD).await;
     let wrong = here.put("me/password", json!({"old": "not the old one", "new": "another long one"})).await;
@@ -237,26 +233,26 @@ async fn a_new_password_signs_out_everywhere_else() {
 }
 
 #[tokio::test]
-async fn invitations_let_in_as_many_as_they_say() {
+async fn invitation_allows_its_number_of_sign_ups() {
     let site = Site::with(|config| config.limits = Limits::generous()).await;
     let boss = site.person("Boss", Role::Organiser).await;
-    assert_eq!(site.nobody().sign_up("Ada", None).await.code(), "invitation");
-    assert_eq!(site.nobody().sign_up("Ada", Some("no such code")).await.status, 404);
+    assert_eq!(site.anonymous().sign_up("Ada", None).await.code(), "invitation");
+    assert_eq!(site.anonymous().sign_up("Ada", Some("no such code")).await.status, 404);
     let made =
         boss.post("invitations", json!({"role": "spectator", "note": "friends", "uses": 1, "days": 2})).await;
     assert_eq!(made.status, 201, "{}", made.json);
     let code = made.json["code"].as_str().unwrap().to_owned();
-    let seen = site.nobody().get(&format!("invitations/{code}")).await.json;
+    let seen = site.anonymous().get(&format!("invitations/{code}")).await.json;
     assert_eq!((&seen["role"], &seen["left"], &seen["note"]), (&json!("spectator"), &json!(1), &json!("")));
-    let mut ada = site.nobody();
+    let mut ada = site.anonymous();
     assert_eq!(ada.sign_up("Ada", Some(&code)).await.json["me"]["role"], "spectator");
-    assert_eq!(site.nobody().sign_up("Grace", Some(&code)).await.status, 409);
+    assert_eq!(site.anonymous().sign_up("Grace", Some(&code)).await.status, 409);
     let listed = boss.get("invitations").await.json;
     assert_eq!((&listed["items"][0]["left"], &listed["items"][0]["note"]), (&json!(0), &json!("friends")));
     assert!(listed["items"][0].get("code").is_none());
     let other = boss.post("invitations", json!({"role": "author"})).await.json;
     assert_eq!(boss.delete(&format!("invitations/{}", other["id"])).await.status, 204);
-    assert_eq!(site.nobody().sign_up("Grace", other["code"].as_str()).await.status, 409);
+    assert_eq!(site.anonymous().sign_up("Grace", other["code"].as_str()).await.status, 409);
     for bad in
         [json!({"role": "king"}), json!({"role": "author", "days": 0}), json!({"role": "author", "uses": 0})]
     {
@@ -275,52 +271,52 @@ async fn invitations_let_in_as_many_as_they_say() {
 }
 
 #[tokio::test]
-async fn names_are_taken_once_however_they_are_written() {
+async fn account_names_are_unique_in_any_spelling() {
     let site = Site::new().await;
-    site.nobody().sign_up("Ada", None).await;
-    let taken = site.nobody().sign_up("ADA", None).await;
+    site.anonymous().sign_up("Ada", None).await;
+    let taken = site.anonymous().sign_up("ADA", None).await;
     assert_eq!(
         (taken.status.as_u16(), taken.code(), &taken.json["error"]["field"]),
         (409, "taken", &json!("name"))
     );
     for bad in ["", " Bob", "a\u{202e}b", "a\nb", &"x".repeat(41)] {
-        let answer = site.nobody().sign_up(bad, None).await;
+        let answer = site.anonymous().sign_up(bad, None).await;
         assert_eq!(
             (answer.status.as_u16(), &answer.json["error"]["field"]),
             (422, &json!("name")),
             "{bad:?}"
         );
     }
-    let weak = site.nobody().post("accounts", json!({"name": "Grace", "password": "password123"})).await;
+    let weak = site.anonymous().post("accounts", json!({"name": "Grace", "password": "password123"})).await;
     assert_eq!((weak.status.as_u16(), &weak.json["error"]["field"]), (422, &json!("password")));
 }
 
 #[tokio::test]
-async fn a_disabled_account_is_out_at_once() {
+async fn disabled_account_is_signed_out_at_once() {
     let site = Site::new().await;
     let boss = site.person("Boss", Role::Organiser).await;
-    let mut ada = site.nobody();
+    let mut ada = site.anonymous();
     ada.sign_up("Ada", None).await;
     let token = ada.post("me/tokens", json!({"label": "x"})).await.json["token"].as_str().unwrap().to_owned();
     let path = format!("accounts/{}", ada.id);
     assert_eq!(boss.patch(&path, json!({"disabled": true})).await.json["disabled"], true);
     assert_eq!(ada.get("site").await.json["me"], json!(null));
-    let mut program = site.nobody();
+    let mut program = site.anonymous();
     program.token = Some(token);
     assert_eq!(program.get("site").await.status, 401);
-    let refused = site.nobody().sign_in("Ada", PASSWORD).await;
+    let refused = site.anonymous().sign_in("Ada", PASSWORD).await;
     assert_eq!((refused.status.as_u16(), refused.code()), (403, "disabled"));
     boss.patch(&path, json!({"disabled": false, "role": "spectator"})).await;
     assert_eq!(ada.sign_in("Ada", PASSWORD).await.json["me"]["role"], "spectator");
     assert_eq!(
         boss.patch(&format!("accounts/{}", boss.id), json!({"role": "author"})).await.status,
         409,
-        "the last organiser"
+        "the last organiser was disabled"
     );
 }
 
 #[tokio::test]
-async fn guessing_passwords_becomes_slow_for_a_name_and_for_an_address() {
+async fn failed_sign_ins_are_limited_by_name_and_by_address() {
     let rate = |burst| Rate { burst, every: Duration::from_hours(1) };
     let limits =
         Limits { sign_in_address: rate(4), sign_in_name: rate(2), sign_up: rate(2), ..Limits::generous() };
@@ -330,13 +326,13 @@ async fn guessing_passwords_becomes_slow_for_a_name_and_for_an_address() {
         config.proxies = 1;
     })
     .await;
-    let from = |address: &str| site.nobody().header("x-forwarded-for", address);
+    let from = |address: &str| site.anonymous().header("x-forwarded-for", address);
     from("192.0.2.1").sign_up("Ada", None).await;
     for _ in 0..3 {
         assert_eq!(
             from("192.0.2.2").sign_in("Ada", PASSWORD).await.status,
             200,
-            "who knows it is never slowed down"
+            "the correct password is rate limited"
         );
     }
     for _ in 0..2 {
@@ -353,7 +349,7 @@ async fn guessing_passwords_becomes_slow_for_a_name_and_for_an_address() {
     assert_eq!(
         from("6.6.6.6, 192.0.2.5").sign_in("e", "wrong wrong wrong").await.status,
         429,
-        "saying more does not help"
+        "a longer X-Forwarded-For avoids the limit"
     );
     assert_eq!(from("192.0.2.6").sign_in("e", "wrong wrong wrong").await.status, 401);
     from("192.0.2.7").sign_up("One", None).await;
@@ -370,6 +366,6 @@ async fn changes_are_limited_by_account() {
         assert_eq!(ada.post("me/tokens", json!({"label": "x"})).await.status, 201);
     }
     assert_eq!(ada.post("me/tokens", json!({"label": "x"})).await.status, 429);
-    assert_eq!(ada.get("me/tokens").await.status, 200, "looking is free");
+    assert_eq!(ada.get("me/tokens").await.status, 200, "reading is not limited");
     assert_eq!(grace.post("me/tokens", json!({"label": "x"})).await.status, 201);
 }

@@ -1,11 +1,6 @@
-//! Requests made by chance from the API's own description, good ones, nearly good ones and wrong ones, by everybody, against a site
-//! with something of everything: every answer must be one that is described. `AGON_SOAK=1` asks many more.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::expect_used,
-    reason = "a test that cannot go on fails"
-)]
+//! Random requests generated from the API description (valid, nearly valid and invalid), by all kinds of users, against a site
+//! with data of every kind: every response must be described. `AGON_SOAK=1` sends many more.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::expect_used, reason = "tests fail by panicking")]
 
 #[path = "generated/chance.rs"]
 mod chance;
@@ -27,7 +22,7 @@ use chance::Chance;
 use common::Answer;
 use schema::Schemas;
 use serde_json::Value;
-use world::{PEOPLE, SECRET, World};
+use world::{CLIENT_NAMES, SECRET, World};
 
 /// An operation of the description.
 struct Operation<'a> {
@@ -36,8 +31,8 @@ struct Operation<'a> {
     about: &'a Value,
 }
 
-/// A request, as it is told of when its answer is wrong.
-struct Asked {
+/// A request, printed when its response is wrong.
+struct SentRequest {
     operation: usize,
     who: usize,
     method: String,
@@ -47,13 +42,13 @@ struct Asked {
     header: Option<(&'static str, &'static str)>,
 }
 
-impl Asked {
+impl SentRequest {
     fn told(&self) -> String {
         let body: String = String::from_utf8_lossy(&self.body).chars().take(300).collect();
         let path: String = self.path.chars().take(300).collect();
         format!(
             "{} {path} by {} {:?} {:?}\n    {body}",
-            self.method, PEOPLE[self.who], self.kind, self.header
+            self.method, CLIENT_NAMES[self.who], self.kind, self.header
         )
     }
 }
@@ -70,7 +65,7 @@ fn operations(api: &Value) -> Vec<Operation<'_>> {
     all
 }
 
-/// A path with something in each of its places.
+/// A path with a value for each parameter.
 fn path(operation: &Operation<'_>, world: &World, good: bool, chance: &mut Chance) -> String {
     let whole = world.addresses.get(operation.path.as_str()).filter(|_| good);
     if let Some(whole) = whole.filter(|_| chance.percent(80)) {
@@ -134,8 +129,14 @@ fn query(api: &Schemas<'_>, about: &Value, good: bool, chance: &mut Chance) -> S
     if words.is_empty() { String::new() } else { format!("?{}", words.join("&")) }
 }
 
-/// A request for an operation.
-fn ask(api: &Schemas<'_>, all: &[Operation<'_>], at: usize, world: &World, chance: &mut Chance) -> Asked {
+/// A random request for an operation.
+fn ask(
+    api: &Schemas<'_>,
+    all: &[Operation<'_>],
+    at: usize,
+    world: &World,
+    chance: &mut Chance,
+) -> SentRequest {
     const HEADERS: &[(&str, &str)] = &[
         ("if-none-match", "*"),
         ("if-none-match", "\"x\", W/\"y\""),
@@ -154,9 +155,9 @@ fn ask(api: &Schemas<'_>, all: &[Operation<'_>], at: usize, world: &World, chanc
     ];
     let operation = &all[at];
     let good = chance.percent(45);
-    let mut asked = Asked {
+    let mut asked = SentRequest {
         operation: at,
-        // What only organisers, or a bot's author, may do is else seldom done.
+        // Organisers and authors more often, because only they may do some operations.
         who: *chance.pick(&[4, 4, 4, 2, 2, 0, 1, 2, 3, 4, 5, 6]),
         method: operation.method.clone(),
         path: path(operation, world, good, chance) + &query(api, operation.about, good, chance),
@@ -192,9 +193,9 @@ fn ask(api: &Schemas<'_>, all: &[Operation<'_>], at: usize, world: &World, chanc
     asked
 }
 
-async fn send(world: &World, asked: &Asked) -> Option<Answer> {
-    let client = &world.people[asked.who];
-    // What cannot be an address is refused before it comes to us.
+async fn send(world: &World, asked: &SentRequest) -> Option<Answer> {
+    let client = &world.clients[asked.who];
+    // An invalid URI would be rejected before it reaches the router.
     asked.path.parse::<axum::http::Uri>().ok()?;
     let mut request = client.request(&asked.method, &asked.path);
     let headers = request.headers_mut();
@@ -208,39 +209,45 @@ async fn send(world: &World, asked: &Asked) -> Option<Answer> {
     Some(client.ask(request).await)
 }
 
-/// Whether what was sent is what is described; true where only handlers know.
-fn body_fits(api: &Schemas<'_>, about: &Value, asked: &Asked) -> bool {
+/// Whether the request body matches the description; true if only the handler can know.
+fn body_fits(api: &Schemas<'_>, about: &Value, asked: &SentRequest) -> bool {
     let content = &about["requestBody"]["content"]["application/json"];
     if !content.is_object() {
         return true;
     }
     let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else { return false };
-    let mut misfits = Vec::new();
-    api.misfits(&content["schema"], &value, "", &mut misfits);
-    misfits.is_empty()
+    let mut violations = Vec::new();
+    api.violations(&content["schema"], &value, "", &mut violations);
+    violations.is_empty()
 }
 
-/// What is wrong with an answer.
-fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folder: &str) -> Vec<String> {
+/// Problems of a response.
+fn wrong(
+    api: &Schemas<'_>,
+    about: &Value,
+    asked: &SentRequest,
+    answer: &Answer,
+    folder: &str,
+) -> Vec<String> {
     let mut found = Vec::new();
     if answer.status.is_server_error() {
-        found.push("the server's own error".to_owned());
+        found.push("internal server error".to_owned());
     }
     let text = String::from_utf8_lossy(&answer.bytes);
     for secret in [folder, SECRET] {
-        // Organisers wrote the file that has the seed in it.
-        let own = secret == SECRET && matches!(PEOPLE[asked.who], "organiser" | "organiser's program");
+        // Organisers wrote the file that contains the seed.
+        let own = secret == SECRET && matches!(CLIENT_NAMES[asked.who], "organiser" | "organiser's program");
         if text.contains(secret) && !own {
-            found.push(format!("it tells `{secret}`"));
+            found.push(format!("it contains the secret `{secret}`"));
         }
     }
     if answer.header("x-content-type-options") != "nosniff"
         || answer.header("content-security-policy").is_empty()
     {
-        found.push("its headers are missing".to_owned());
+        found.push("security headers are missing".to_owned());
     }
     if answer.status.is_success() && !body_fits(api, about, asked) {
-        found.push("a body that does not fit was taken".to_owned());
+        found.push("an invalid body was accepted".to_owned());
     }
     let Some(response) = about["responses"].get(answer.status.as_str()) else {
         found.push("the status is not described".to_owned());
@@ -249,7 +256,7 @@ fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folde
     let kind = answer.header("content-type").split(';').next().unwrap_or_default().trim().to_owned();
     let Some(content) = response["content"].as_object().filter(|content| !content.is_empty()) else {
         if !answer.bytes.is_empty() {
-            found.push(format!("a body ({kind}) where none is described"));
+            found.push(format!("a body ({kind}) although none is described"));
         }
         return found;
     };
@@ -261,16 +268,16 @@ fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folde
         match serde_json::from_slice(&answer.bytes) {
             Ok(value) => {
                 let value: Value = value;
-                api.misfits(&described["schema"], &value, "", &mut found);
+                api.violations(&described["schema"], &value, "", &mut found);
             }
-            Err(error) => found.push(format!("no JSON: {error}")),
+            Err(error) => found.push(format!("invalid JSON: {error}")),
         }
     }
     found.truncate(5);
     found
 }
 
-/// How many of what came.
+/// Counts of the responses.
 #[derive(Default)]
 struct Count {
     requests: usize,
@@ -280,10 +287,10 @@ struct Count {
 }
 
 impl Count {
-    fn find(&mut self, operation: &Operation<'_>, asked: &Asked, answer: &Answer, wrong: Vec<String>) {
+    fn find(&mut self, operation: &Operation<'_>, asked: &SentRequest, answer: &Answer, wrong: Vec<String>) {
         for what in wrong {
             let body: String = String::from_utf8_lossy(&answer.bytes).chars().take(300).collect();
-            // One place of many in a list is as good as the other.
+            // Indices of lists are replaced, so that equal problems are counted together.
             let what: String = what.split(|c: char| c.is_ascii_digit()).collect::<Vec<_>>().join("#");
             let key = format!("{} {}: {} {what}", operation.method, operation.path, answer.status.as_u16());
             let entry =
@@ -302,7 +309,7 @@ async fn run(seed: u64, rounds: usize) {
     let mut chance = Chance::new(seed);
     let mut count = Count::default();
     let begin = Instant::now();
-    // Every operation is asked as often as any other. Rounds, not seconds: a slow machine asks the same.
+    // Every operation is requested equally often. The number of rounds does not depend on the speed of the machine.
     for _ in 0..rounds {
         let (mut changed, mut signs) = (false, false);
         for (at, operation) in all.iter().enumerate() {
@@ -323,12 +330,12 @@ async fn run(seed: u64, rounds: usize) {
                     wrong(&api, operation.about, &asked, &answer, &folder),
                 );
                 if std::mem::take(&mut signs) {
-                    world.come_back().await;
+                    world.restore_accounts().await;
                 }
             }
         }
         if changed {
-            world.look_around().await;
+            world.refresh_parameters().await;
         }
     }
     told(&count, &all, begin.elapsed());
@@ -336,7 +343,7 @@ async fn run(seed: u64, rounds: usize) {
 
 fn told(count: &Count, all: &[Operation<'_>], took: Duration) {
     println!("{} requests for {} operations in {took:.1?}: {:?}", count.requests, all.len(), count.by_class);
-    // There is nothing to watch where nobody plays, no trial where nothing was checked, and nobody to drain on one machine.
+    // These operations need a running game, a checked submission or a worker, which the site does not have.
     let needless = [
         "/api/v1/competitions/{id}/boards/{board}/watch",
         "/api/v1/submissions/{id}/trials/{n}",
@@ -354,7 +361,7 @@ fn told(count: &Count, all: &[Operation<'_>], took: Duration) {
         .map(|(what, (times, example))| format!("{what} ({times} times)\n    {example}"))
         .collect();
     assert!(lines.is_empty(), "{} findings\n{}", lines.len(), lines.join("\n"));
-    assert_eq!(never, Vec::<String>::new(), "nobody ever got these done");
+    assert_eq!(never, Vec::<String>::new(), "these operations never succeeded");
 }
 
 fn soaks() -> bool {
@@ -362,6 +369,6 @@ fn soaks() -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_answer_is_one_that_is_described() {
+async fn every_response_to_random_requests_is_described() {
     run(20_261_115, if soaks() { 1_000 } else { 20 }).await;
 }

@@ -1,4 +1,4 @@
-//! Games as they are played: streams of events, for each of the five games.
+//! Live games: event streams for each of the five games.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -21,7 +21,7 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-/// A stream of events, as a browser reads it.
+/// An event stream as a browser reads it.
 struct Events {
     body: BodyDataStream,
     text: String,
@@ -43,7 +43,7 @@ async fn open(client: &Client, path: &str) -> Events {
 }
 
 impl Events {
-    /// The next event; nothing when the stream has ended. Comments and `retry` are passed over.
+    /// The next event; `None` at the end of the stream. Comments and `retry` are skipped.
     async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -78,13 +78,13 @@ fn cup(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
     text
 }
 
-fn lay(site: &Site, id: &str, text: &str) {
+fn write_competition(site: &Site, id: &str, text: &str) {
     let file = site.cup_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }
 
-/// Begins to play it, as the server does; to be asked to stop.
+/// Starts the competition as the server does. Returns the flag that stops it.
 async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     site.host(id, CompetitionState::Running, &[]).await;
     let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
@@ -103,7 +103,7 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
             play(&file, &mut (), Some(gallery), &stop);
         })
     };
-    // Until there is something to see.
+    // Waits until there is a live game.
     while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -113,7 +113,7 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_game_of_each_kind_is_watched_to_its_end() {
+async fn live_game_of_each_kind_is_streamed_to_its_end() {
     let cups = [
         (
             "solitude",
@@ -149,10 +149,10 @@ async fn a_game_of_each_kind_is_watched_to_its_end() {
     ];
     for (id, text) in cups {
         let site = Site::new().await;
-        lay(&site, id, &text);
+        write_competition(&site, id, &text);
         let (stop, running) = run(&site, id).await;
-        let reader = site.nobody();
-        // Between two rounds nothing is played for a moment.
+        let reader = site.anonymous();
+        // There may be no live game between two rounds.
         let board = loop {
             let boards = reader.get(&format!("competitions/{id}/boards")).await.json;
             match boards["items"].as_array().unwrap().first() {
@@ -168,12 +168,12 @@ async fn a_game_of_each_kind_is_watched_to_its_end() {
             let event = events.next().await.unwrap();
             match event.name.as_str() {
                 "head" => {
-                    assert!(event.data.get("seed").is_none(), "a seed is a secret");
+                    assert!(event.data.get("seed").is_none(), "the stream contains the seed");
                     turns = event.data["deltas"].as_array().unwrap().len();
                     (outcome, names) = (event.data["outcome"].clone(), event.data["names"].clone());
                 }
                 "part" => {
-                    assert_eq!(event.data["from"], turns + 1, "{id}: no turn is missed");
+                    assert_eq!(event.data["from"], turns + 1, "{id}: a turn is missing");
                     turns += event.data["turns"].as_array().unwrap().len();
                     outcome = event.data["outcome"].clone();
                 }
@@ -186,22 +186,22 @@ async fn a_game_of_each_kind_is_watched_to_its_end() {
         running.join().unwrap();
         drop(events);
         site.app.arenas.get(id).unwrap().changed();
-        // What was seen live is what was kept.
+        // The live film equals the stored one.
         let film = reader.get(end["film"].as_str().unwrap()).await.json;
         assert_eq!(film["deltas"].as_array().unwrap().len(), turns, "{id}: {end}");
         assert_eq!((&film["outcome"], &film["names"]), (&outcome, &names), "{id}");
-        assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 0, "who has left is not counted");
+        assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 0, "closed streams are still counted");
     }
 }
 
-/// Games are shown slower than they are played: whoever watches the last one sees how it ends, and then the stream ends, too.
+/// Live games are shown more slowly than they are played: a viewer of the last game sees its end, and then the stream ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_game_is_seen_to_its_end() {
+async fn last_game_is_streamed_to_its_end() {
     let site = Site::new().await;
     let phase = "format = \"round-robin\"\nlegs = 10000";
-    lay(&site, "words", &cup("word-racer", phase, "", ["random", "filler", "", ""]));
+    write_competition(&site, "words", &cup("word-racer", phase, "", ["random", "filler", "", ""]));
     let (stop, running) = run(&site, "words").await;
-    let reader = site.nobody();
+    let reader = site.anonymous();
     let mut events = loop {
         let boards = reader.get("competitions/words/boards").await.json;
         if let Some(board) = boards["items"].as_array().unwrap().first() {
@@ -221,7 +221,7 @@ async fn the_last_game_is_seen_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn boards_that_are_a_secret_are_not_shown() {
+async fn games_with_hidden_seeds_are_not_streamed() {
     let site = Site::new().await;
     let text = cup(
         "hide-and-seek",
@@ -229,10 +229,10 @@ async fn boards_that_are_a_secret_are_not_shown() {
         "[settings]\nsteps = 60",
         ["random-seeker", "random-hider", "", ""],
     );
-    lay(&site, "hiding", &text);
+    write_competition(&site, "hiding", &text);
     let (stop, running) = run(&site, "hiding").await;
-    let reader = site.nobody();
-    // Between two rounds nothing is played for a moment.
+    let reader = site.anonymous();
+    // There may be no live game between two rounds.
     let board = loop {
         let boards = reader.get("competitions/hiding/boards").await.json;
         if let Some(board) = boards["items"].as_array().unwrap().first() {
@@ -253,12 +253,16 @@ async fn boards_that_are_a_secret_are_not_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_happens_is_told_and_streams_end_with_the_server() {
+async fn competition_events_are_streamed_until_the_server_stops() {
     let site = Site::new().await;
-    lay(&site, "cup", &cup("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]));
+    write_competition(
+        &site,
+        "cup",
+        &cup("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]),
+    );
     site.host("cup", CompetitionState::Running, &[]).await;
     let arena = site.app.arenas.get("cup").unwrap();
-    let reader = site.nobody();
+    let reader = site.anonymous();
     arena.publish(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
     let mut events = open(&reader, "competitions/cup/events").await;
     let first = events.next().await.unwrap();
@@ -267,7 +271,7 @@ async fn what_happens_is_told_and_streams_end_with_the_server() {
     assert_eq!(
         (progress.name.as_str(), &progress.data["matches"]),
         ("progress", &json!(7)),
-        "how far it is, at once"
+        "the first event is the current progress"
     );
     arena.publish(FeedEvent::Table { phase: 0, revision: 12 });
     let table = events.next().await.unwrap();
@@ -276,11 +280,11 @@ async fn what_happens_is_told_and_streams_end_with_the_server() {
     arena.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
     assert_eq!(events.next().await.unwrap().data["state"], "over");
     assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
-    // No more than there is room for.
+    // The number of streams is limited.
     site.app.meters.watchers.store(2_000, Ordering::Release);
     let full = reader.get("competitions/cup/events").await;
     assert_eq!((full.status.as_u16(), full.code(), full.header("retry-after")), (503, "busy", "30"));
     site.app.stopping.send_replace(true);
-    assert!(events.next().await.is_none(), "the stream ends");
+    assert!(events.next().await.is_none(), "the stream does not end");
     assert_eq!(reader.get("competitions/cup/events").await.status, 503);
 }

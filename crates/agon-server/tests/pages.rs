@@ -1,5 +1,5 @@
-//! The web app's files and its one page, as browsers get them.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! The files and the page of the web app, as browsers get them.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -8,10 +8,10 @@ use std::io::Read as _;
 use common::Site;
 
 #[tokio::test]
-async fn every_address_that_is_no_file_is_the_page() {
+async fn address_that_is_not_a_file_gives_the_page() {
     let site = Site::new().await;
     let Some(page) = agon_web::app("index.html") else {
-        let answer = site.nobody().get("/").await;
+        let answer = site.anonymous().get("/").await;
         assert_eq!(answer.status, 503);
         let text = String::from_utf8_lossy(&answer.bytes).into_owned();
         assert!(text.contains("has no web app in it") && text.contains("hint: run `make build`"), "{text}");
@@ -27,7 +27,7 @@ async fn every_address_that_is_no_file_is_the_page() {
         "/%ff",
         "/..",
     ] {
-        let answer = site.nobody().get(path).await;
+        let answer = site.anonymous().get(path).await;
         assert_eq!(
             (answer.status.as_u16(), answer.header("content-type")),
             (200, "text/html; charset=utf-8"),
@@ -36,15 +36,15 @@ async fn every_address_that_is_no_file_is_the_page() {
         assert_eq!(answer.bytes, *page.bytes, "{path}");
         assert_eq!(answer.header("cache-control"), "no-cache", "{path}");
     }
-    let again = site.nobody().header("if-none-match", &format!("\"{}\"", page.etag)).get("/").await;
+    let again = site.anonymous().header("if-none-match", &format!("\"{}\"", page.etag)).get("/").await;
     assert_eq!((again.status.as_u16(), again.bytes.len()), (304, 0));
-    assert_eq!(site.nobody().send("POST", "/", None).await.status, 405);
+    assert_eq!(site.anonymous().send("POST", "/", None).await.status, 405);
 }
 
 #[tokio::test]
-async fn files_are_kept_for_ever_and_packed_once() {
+async fn files_are_immutable_and_compressed() {
     let site = Site::new().await;
-    assert_eq!(site.nobody().get("/assets/nonsense.js").await.status, 404);
+    assert_eq!(site.anonymous().get("/assets/nonsense.js").await.status, 404);
     let Some(page) = agon_web::app("index.html") else {
         return agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "web/dist was not built");
     };
@@ -52,11 +52,11 @@ async fn files_are_kept_for_ever_and_packed_once() {
     let scripts: Vec<&str> = page.split('"').filter(|part| part.starts_with("/assets/")).collect();
     assert!(!scripts.is_empty(), "{page}");
     for path in scripts {
-        let plain = site.nobody().get(path).await;
+        let plain = site.anonymous().get(path).await;
         assert_eq!(plain.header("cache-control"), "public, max-age=31536000, immutable", "{path}");
         assert!(plain.header("content-encoding").is_empty());
         for _ in 0..2 {
-            let packed = site.nobody().header("accept-encoding", "br, gzip;q=0.8").get(path).await;
+            let packed = site.anonymous().header("accept-encoding", "br, gzip;q=0.8").get(path).await;
             assert_eq!(
                 (packed.header("content-encoding"), packed.header("vary")),
                 ("gzip", "Accept-Encoding"),
@@ -65,11 +65,11 @@ async fn files_are_kept_for_ever_and_packed_once() {
             let mut text = Vec::new();
             flate2::read::GzDecoder::new(&packed.bytes[..]).read_to_end(&mut text).unwrap();
             assert_eq!(text, plain.bytes, "{path}");
-            assert_ne!(packed.header("etag"), plain.header("etag"), "another body has another tag");
+            assert_ne!(packed.header("etag"), plain.header("etag"), "the compressed body has the same ETag");
         }
-        let unwanted = site.nobody().header("accept-encoding", "gzip;q=0").get(path).await;
+        let unwanted = site.anonymous().header("accept-encoding", "gzip;q=0").get(path).await;
         assert!(unwanted.header("content-encoding").is_empty());
         let tag = plain.header("etag").to_owned();
-        assert_eq!(site.nobody().header("if-none-match", &tag).get(path).await.status, 304);
+        assert_eq!(site.anonymous().header("if-none-match", &tag).get(path).await.status, 304);
     }
 }

@@ -1,5 +1,5 @@
-//! Who gets what: every route of the API's description x everybody who may ask. A route without a row fails the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! Permissions: every route of the API description for every kind of user. A route without a row fails the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -10,19 +10,19 @@ use common::cup::Once;
 use common::{Client, PASSWORD, Site};
 use serde_json::{Value, json};
 
-/// A site with one of everything, made anew whenever somebody has changed it: what one does, the next must not see.
+/// A site with one of everything. It is created again after each change, so that no request sees the effect of an earlier one.
 struct World {
-    /// Its folder goes when it goes.
+    /// Keeps the site's folder.
     _site: Site,
-    /// In the order of a row: nobody, a spectator, the author of the things in question, another author, an organiser.
+    /// Users in the order of a row: anonymous, spectator, the author of the tested objects, another author, an organiser.
     people: [Client; 5],
-    /// A token of the author's.
+    /// A token of the author.
     token: i64,
-    /// An invitation's number and its code.
+    /// Number and code of an invitation.
     invitation: (i64, String),
-    /// The author's bot in the competition `cup`, which was played, and a fault of it.
+    /// The author's bot in the played competition `cup`, and one of its faults.
     bot: (i64, u64),
-    /// A bot of the author's in the competition `open`, which takes bots, and its submission.
+    /// A bot of the author in the competition `open`, which accepts submissions, and its submission.
     entry: (i64, String),
 }
 
@@ -38,7 +38,7 @@ const TRIPS: &str = "class Trips:
         return [c for c in range(9) if not board[0][c]][0]
 ";
 
-/// Its first phase was played; before the second one bots may be handed in anew.
+/// Its first phase was played. New versions of bots are accepted before the second one.
 const CUP: &str = r#"name = "Cup"
 game = "connect-five"
 seed = "a cup's seed"
@@ -69,7 +69,7 @@ impl World {
     async fn new() -> Self {
         let site = Site::new().await;
         let people = [
-            site.nobody(),
+            site.anonymous(),
             site.person("spectator", Role::Spectator).await,
             site.person("author", Role::Author).await,
             site.person("other", Role::Author).await,
@@ -79,7 +79,7 @@ impl World {
             people[2].post("me/tokens", json!({"label": "laptop"})).await.json["id"].as_i64().unwrap();
         let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
         let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
-        CUP_PLAYED.lay(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
+        CUP_PLAYED.write_to(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
         site.host("cup", CompetitionState::Waiting, &[("Trips", people[2].id)]).await;
         std::fs::create_dir_all(site.cup_file("draft").parent().unwrap()).unwrap();
         std::fs::write(site.cup_file("draft"), CUP).unwrap();
@@ -92,20 +92,20 @@ impl World {
             json!({"game": "connect-five", "name": "Open", "id": "open", "house": ["random", "tactician"]});
         assert_eq!(people[4].post("competitions", made).await.status, 201);
         people[4].post("competitions/open/actions", json!({"action": "open"})).await;
-        let made = people[2].hand_in("competitions/open/bots", "Mine", b"class Mine:\n    pass\n").await.json;
+        let made = people[2].submit("competitions/open/bots", "Mine", b"class Mine:\n    pass\n").await.json;
         let entry = (made["bot"].as_i64().unwrap(), made["id"].as_str().unwrap().to_owned());
         Self { _site: site, people, token, invitation, bot, entry }
     }
 }
 
-/// A request, and what each gets for it.
+/// A request and its expected status for each user.
 struct Row {
-    /// As the API's description has it, without `/api/v1`.
+    /// Route in the API description, without `/api/v1`.
     route: &'static str,
-    /// With a world's own numbers in it.
+    /// Path with the numbers of this site.
     path: fn(&World) -> String,
     body: fn() -> Option<Value>,
-    /// Nobody, spectator, author, other author, organiser.
+    /// Expected status: anonymous, spectator, author, other author, organiser.
     expected: [u16; 5],
 }
 
@@ -126,7 +126,7 @@ fn at(path: &str) -> String {
     path.to_owned()
 }
 
-/// The table. [nobody, spectator, author, other author, organiser]
+/// All rows. [anonymous, spectator, author, other author, organiser]
 fn rows() -> Vec<Row> {
     let mut rows = vec![
         row("GET /site", |_| at("site"), none, [200; 5]),
@@ -302,9 +302,9 @@ fn reading() -> Vec<Row> {
     ]
 }
 
-/// What is an author's alone is in nobody else's answers.
+/// The output of a bot is only in the responses for its author.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_bot_prints_is_for_its_author_alone() {
+async fn bot_output_is_visible_only_to_its_author() {
     let world = World::new().await;
     let (bot, fault) = world.bot;
     for (place, client) in world.people.iter().enumerate() {
@@ -322,7 +322,7 @@ async fn what_a_bot_prints_is_for_its_author_alone() {
         assert_eq!(whole["entrants"][0]["mine"], mine);
         let mine_there =
             client.get("competitions/cup/phases/1/table").await.json["entrants"][0]["mine"].clone();
-        assert_eq!(mine_there, false, "a table is the same for all");
+        assert_eq!(mine_there, false, "a cached table depends on the user");
     }
     let author = &world.people[2];
     let log = author.get(&format!("competitions/cup/bots/{bot}/logs/1/1-1/1")).await.json;
@@ -331,13 +331,13 @@ async fn what_a_bot_prints_is_for_its_author_alone() {
         "{log}"
     );
     let film = author.get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
-    let nobodys = world.people[0].get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
-    assert_ne!(film.header("etag"), nobodys.header("etag"));
+    let anonymous = world.people[0].get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
+    assert_ne!(film.header("etag"), anonymous.header("etag"));
     let missing = author.get(&format!("competitions/cup/bots/{bot}/faults/{}/capsule", fault + 1000)).await;
     assert_eq!(missing.status, 404);
 }
 
-/// Submissions, the desk, rulings, the machine.
+/// Submissions, administration, rulings, system.
 fn running() -> Vec<Row> {
     const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
     let for_organisers = |status| [401, 403, 403, 403, status];
@@ -377,10 +377,10 @@ fn running() -> Vec<Row> {
         ),
         row("GET /machine", |_| at("machine"), none, for_organisers(200)),
         row("GET /workers", |_| at("workers"), none, for_organisers(200)),
-        // Nobody is there: games are played on this machine.
+        // There are no workers: this machine plays the games.
         row("POST /workers/{name}/drain", |_| at("workers/w1/drain"), none, for_organisers(404)),
         row("GET /competitions/{id}/workers", |_| at("competitions/cup/workers"), none, for_organisers(200)),
-        // A form is asked for: who may hand in gets as far as that.
+        // Without a form: users who may submit get an error about the form.
         row(
             "POST /competitions/{id}/bots",
             |_| at("competitions/open/bots"),
@@ -421,7 +421,7 @@ fn running() -> Vec<Row> {
     ]
 }
 
-/// Every operation of the API's description, as a row names it.
+/// All operations of the API description, as rows name them.
 fn described() -> BTreeSet<String> {
     let api = serde_json::to_value(agon_server::description()).unwrap();
     let mut all = BTreeSet::new();
@@ -443,8 +443,8 @@ fn every_route_has_a_row_and_every_row_a_route() {
 }
 
 #[tokio::test]
-async fn everybody_gets_what_is_theirs_and_no_more() {
-    let names = ["nobody", "spectator", "author", "other author", "organiser"];
+async fn every_user_gets_the_expected_status_for_every_route() {
+    let names = ["anonymous", "spectator", "author", "other author", "organiser"];
     let mut wrong = Vec::new();
     let mut world = World::new().await;
     for row in rows() {
@@ -467,13 +467,13 @@ async fn everybody_gets_what_is_theirs_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_private_site_shows_nobody_anything_but_the_way_in() {
+async fn private_site_shows_anonymous_users_only_the_sign_in() {
     let open = ["GET /site", "POST /session", "DELETE /session", "POST /accounts", "GET /invitations/{code}"];
     let site = Site::with(|config| config.private = true).await;
     let world = World::new().await;
     for row in rows() {
         let (method, _) = row.route.split_once(' ').unwrap();
-        let answer = site.nobody().send(method, &(row.path)(&world), (row.body)()).await;
+        let answer = site.anonymous().send(method, &(row.path)(&world), (row.body)()).await;
         let is_open = open.contains(&row.route) && row.route != "DELETE /session";
         assert_eq!(
             answer.status == 401 && answer.code() == "sign_in",
@@ -484,10 +484,10 @@ async fn a_private_site_shows_nobody_anything_but_the_way_in() {
             answer.json
         );
     }
-    assert_eq!(site.nobody().get("/api/openapi.json").await.status, 401);
-    assert_eq!(site.nobody().get("/metrics").await.status, 401);
-    assert_eq!(site.nobody().get("/healthz").await.status, 200);
-    let somebody = site.person("somebody", Role::Spectator).await;
-    assert_eq!(somebody.get("games").await.status, 200);
-    assert_eq!(somebody.get("/metrics").await.status, 200);
+    assert_eq!(site.anonymous().get("/api/openapi.json").await.status, 401);
+    assert_eq!(site.anonymous().get("/metrics").await.status, 401);
+    assert_eq!(site.anonymous().get("/healthz").await.status, 200);
+    let spectator = site.person("spectator", Role::Spectator).await;
+    assert_eq!(spectator.get("games").await.status, 200);
+    assert_eq!(spectator.get("/metrics").await.status, 200);
 }

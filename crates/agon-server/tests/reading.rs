@@ -1,4 +1,4 @@
-//! Competitions as they are read: five small ones that were really played, with house bots.
+//! Reading competitions: five small ones that were really played, with house bots.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -74,7 +74,7 @@ fn five() -> [(&'static str, String); 5] {
     ]
 }
 
-fn lay(site: &Site, id: &str, text: &str) {
+fn write_competition(site: &Site, id: &str, text: &str) {
     let file = site.cup_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
@@ -111,14 +111,14 @@ fn unpacked(answer: &Answer) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn five_competitions_are_shown_whole() {
+async fn five_competitions_are_shown_completely() {
     let site = Site::new().await;
     for (id, text) in five() {
-        lay(&site, id, &text);
+        write_competition(&site, id, &text);
         played(&site.cup_file(id));
         site.host(id, CompetitionState::Finished, &[]).await;
     }
-    let reader = site.nobody();
+    let reader = site.anonymous();
     let list = good(&reader, "competitions").await;
     assert_eq!(list["items"].as_array().unwrap().len(), 5);
     for (id, text) in five() {
@@ -130,12 +130,12 @@ async fn five_competitions_are_shown_whole() {
         assert_eq!(item["bots"], bots, "{id}");
         let whole = good(&reader, &format!("competitions/{id}")).await;
         assert_eq!(whole["leaders"], item["leaders"]);
-        assert_eq!(whole["file"], Value::Null, "a file is for organisers");
+        assert_eq!(whole["file"], Value::Null, "the file is visible to others than organisers");
         let seed = whole["seed"].as_str().unwrap();
         let commitment =
             Sha256::digest(seed).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         assert_eq!(whole["commitment"], commitment, "{id}");
-        assert_eq!(whole["phases"][0]["hidden"], false, "all was played: {id}");
+        assert_eq!(whole["phases"][0]["hidden"], false, "a finished competition hides something: {id}");
         table(&reader, id, bots).await;
         schedule(&reader, id).await;
         matches(&reader, id).await;
@@ -161,7 +161,7 @@ async fn table(reader: &Client, id: &str, bots: usize) {
     if id != "words" {
         assert_eq!(sheets[0]["rows"][0]["medal"], "gold", "{id}");
     }
-    // The figures are those of `agon table --format json`.
+    // The figures equal those of `agon table --format json`.
     let plain = good(reader, &format!("competitions/{id}/downloads/table-1.json")).await;
     for (sheet, other) in sheets.iter().zip(plain["sheets"].as_array().unwrap()) {
         assert_eq!(sheet["id"], other["id"]);
@@ -217,7 +217,7 @@ async fn matches(reader: &Client, id: &str) {
     let really = found.iter().filter(|one| one["entrants"].as_array().unwrap().contains(&json!(1))).count();
     assert_eq!(of_one.len(), really);
     assert_eq!(all(reader, &format!("{path}?faulty=true"), 3, |page| page).await.len(), 0);
-    // From the first to the last, and back.
+    // From the first match to the last, and back.
     let mut chain = vec![good(reader, &format!("{path}/1-1")).await];
     while let Some(next) = chain.last().unwrap()["after"].as_str() {
         let next = good(reader, &format!("{path}/{next}")).await;
@@ -231,7 +231,7 @@ async fn matches(reader: &Client, id: &str) {
     let shown = unpacked(&packed);
     assert_eq!((&shown["agon"], shown["contributors"][0].as_str()), (&json!("film"), Some("Ada")), "{id}");
     assert!(shown["seed"].is_string() && shown.get("logs").is_none(), "{id}");
-    assert_eq!(good(reader, film).await, shown, "who takes no gzip gets the same");
+    assert_eq!(good(reader, film).await, shown, "the uncompressed response differs");
     let again =
         reader.clone().header("accept-encoding", "gzip").header("if-none-match", packed.header("etag"));
     assert_eq!(again.get(film).await.status, 304);
@@ -322,14 +322,14 @@ async fn bracket(reader: &Client, id: &str) {
     assert_eq!(none.status, 404);
 }
 
-/// Two phases, the second after bots may be handed in anew: what there is to see when the first is over.
+/// Two phases with new versions of bots before the second: the state after the first phase.
 fn waiting(game: &str, phase: &str, settings: &str, bots: &[&str]) -> String {
     let phases = format!("{phase}\n\n[[phase]]\nname = \"Second\"\nresubmit = true\n{phase}");
     cup(game, &phases, settings, bots)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn boards_seeds_and_records_are_a_secret_until_the_end() {
+async fn seeds_and_records_are_secret_until_the_end() {
     let site = Site::new().await;
     let hiding = waiting(
         "hide-and-seek",
@@ -344,17 +344,17 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
         &["left", "right", "centre", "random"],
     );
     for (id, text) in [("hiding", hiding), ("solitude", solitude)] {
-        lay(&site, id, &text);
+        write_competition(&site, id, &text);
         played(&site.cup_file(id));
         site.host(id, CompetitionState::Waiting, &[]).await;
     }
     let organiser = site.person("organiser", Role::Organiser).await;
     for (id, hidden) in [("hiding", true), ("solitude", false)] {
-        for reader in [&site.nobody(), &organiser] {
+        for reader in [&site.anonymous(), &organiser] {
             let whole = good(reader, &format!("competitions/{id}")).await;
             assert_eq!(whole["seed"], Value::Null);
             assert!(whole["commitment"].is_string());
-            assert_eq!(whole["accepts"], true, "new versions are taken");
+            assert_eq!(whole["accepts"], true, "new versions are not accepted");
             assert_eq!(whole["phases"][0]["hidden"], hidden);
             let first = good(reader, &format!("competitions/{id}/phases/1/matches/1-1")).await;
             assert_eq!(first["games"][0]["film"].is_null(), hidden, "{first}");
@@ -377,7 +377,7 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
             assert!(
                 to_come["fixtures"]["items"].as_array().unwrap().iter().all(|one| one["state"] == "to come")
             );
-            // Nothing of the seed is in anything that is read.
+            // No response contains the seed.
             let seed = format!("the seed of {}", whole["game"].as_str().unwrap());
             for path in
                 ["", "/phases/1/table", "/phases/1/ratings", "/phases/1/schedule", "/phases/1/matches"]
@@ -392,41 +392,41 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn before_the_start_there_is_no_table_and_drafts_are_for_organisers() {
+async fn unstarted_competition_has_no_table_and_drafts_are_only_for_organisers() {
     let site = Site::new().await;
     let (id, text) = &five()[0];
-    lay(&site, id, text);
+    write_competition(&site, id, text);
     site.host(id, CompetitionState::Open, &[]).await;
-    lay(&site, "draft", text);
+    write_competition(&site, "draft", text);
     site.host("draft", CompetitionState::Draft, &[]).await;
-    let (nobody, author) = (site.nobody(), site.person("author", Role::Author).await);
+    let (anonymous, author) = (site.anonymous(), site.person("author", Role::Author).await);
     let organiser = site.person("organiser", Role::Organiser).await;
     let whole = good(&author, &format!("competitions/{id}")).await;
     assert_eq!((&whole["left"], &whole["accepts"]), (&json!(2), &json!(true)));
     assert_eq!(whole["limits"], json!({"per_contributor": 2, "max_bytes": 100_000}));
-    assert_eq!(good(&nobody, &format!("competitions/{id}")).await["left"], Value::Null);
+    assert_eq!(good(&anonymous, &format!("competitions/{id}")).await["left"], Value::Null);
     assert!(whole["entrants"].as_array().unwrap().iter().all(|one| one["entrant"].is_null()));
     for path in ["table", "ratings", "schedule", "matches", "matches/1-1", "matches/1-1/games/1/film"] {
-        let answer = nobody.get(&format!("competitions/{id}/phases/1/{path}")).await;
+        let answer = anonymous.get(&format!("competitions/{id}/phases/1/{path}")).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (409, "not_started"), "{path}");
     }
-    for (client, status, shown) in [(&nobody, 404, 1), (&author, 404, 1), (&organiser, 200, 2)] {
+    for (client, status, shown) in [(&anonymous, 404, 1), (&author, 404, 1), (&organiser, 200, 2)] {
         assert_eq!(client.get("competitions/draft").await.status, status);
         assert_eq!(good(client, "competitions").await["items"].as_array().unwrap().len(), shown);
     }
-    assert_eq!(nobody.get("competitions/nothing").await.status, 404);
+    assert_eq!(anonymous.get("competitions/nothing").await.status, 404);
     let file = good(&organiser, "competitions/draft").await;
     assert_eq!(file["file"], text.as_str());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rulings_show_in_tables_matches_and_schedules() {
+async fn rulings_are_shown_in_tables_matches_and_schedules() {
     let site = Site::new().await;
     let (id, text) = &five()[0];
-    lay(&site, id, text);
+    write_competition(&site, id, text);
     played(&site.cup_file(id));
     site.host(id, CompetitionState::Finished, &[]).await;
-    let reader = site.nobody();
+    let reader = site.anonymous();
     let path = format!("competitions/{id}/phases/1/table");
     let before = good(&reader, &path).await;
     let ledger = SqliteLedger::open(site.cup_file(id).with_extension("ledger")).await.unwrap();
@@ -442,7 +442,7 @@ async fn rulings_show_in_tables_matches_and_schedules() {
         .add_ruling(&rule(RulingKind::Disqualify(agon_league::Entrant(2)), "not its own work"))
         .await
         .unwrap();
-    assert_eq!(good(&reader, &path).await, before, "nobody was told that something has changed");
+    assert_eq!(good(&reader, &path).await, before, "the cache changed without an event");
     site.app.arenas.get(id).unwrap().changed();
     let after = good(&reader, &path).await;
     assert!(after["revision"].as_u64() > before["revision"].as_u64());

@@ -1,5 +1,5 @@
-//! What only shows on a real connection: slow clients, long heads, stopping in good order, the first start.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! Behaviour on real connections: slow clients, long headers, graceful shutdown, the first start.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
@@ -38,7 +38,7 @@ impl Running {
         let mut heard = Vec::new();
         let all = stream.read_to_end(&mut heard);
         let _ =
-            tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, all).await.expect("it answers and closes");
+            tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, all).await.expect("the server responds and closes");
         String::from_utf8_lossy(&heard).into_owned()
     }
 }
@@ -47,13 +47,13 @@ fn config(folder: &tempfile::TempDir) -> Config {
     let mut config = Config::new(folder.path());
     config.listen = "127.0.0.1:0".parse().unwrap();
     config.limits = Limits::generous();
-    // Longer than anything here is waited for: a server that stops in time has not waited for it.
+    // Longer than any wait of these tests: a server that stops in time has not waited for it.
     config.grace = 2 * agon_test_servers::WAIT_TIMEOUT;
     config
 }
 
 #[tokio::test]
-async fn the_first_start_gives_a_link_by_which_somebody_becomes_organiser() {
+async fn first_start_prints_a_link_for_the_first_organiser() {
     let folder = tempfile::tempdir().unwrap();
     let first = start(config(&folder)).await;
     let link = first.invitation.clone().unwrap();
@@ -72,7 +72,7 @@ async fn the_first_start_gives_a_link_by_which_somebody_becomes_organiser() {
         )
     };
     let old = second.say(up("Eve", &link).as_bytes()).await;
-    assert!(old.starts_with("HTTP/1.1 409"), "the old link is no good any more: {old}");
+    assert!(old.starts_with("HTTP/1.1 409"), "the old link still works: {old}");
     let made = second.say(up("Boss", &newer).as_bytes()).await;
     assert!(made.starts_with("HTTP/1.1 201") && made.contains(r#""role":"organiser""#), "{made}");
     second.stop().await;
@@ -82,7 +82,7 @@ async fn the_first_start_gives_a_link_by_which_somebody_becomes_organiser() {
 }
 
 #[tokio::test]
-async fn an_organiser_can_be_set_up_unattended() {
+async fn organiser_can_be_set_up_unattended() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(&folder);
     config.organiser_password = Some(SecretString::new("too short"));
@@ -98,7 +98,7 @@ async fn an_organiser_can_be_set_up_unattended() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_said() {
+async fn occupied_port_is_reported() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let first = Server::bind(config(&one)).await.unwrap();
     let mut second = config(&other);
@@ -111,7 +111,7 @@ async fn a_port_that_is_taken_is_said() {
 }
 
 #[tokio::test]
-async fn heads_that_are_too_long_or_no_http_are_refused() {
+async fn oversized_headers_and_invalid_http_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = start(config(&folder)).await;
     let ok = running.say(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
@@ -127,10 +127,10 @@ async fn heads_that_are_too_long_or_no_http_are_refused() {
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_those_who_are_silent() {
+async fn shutdown_does_not_wait_for_silent_clients() {
     let folder = tempfile::tempdir().unwrap();
     let running = start(config(&folder)).await;
-    // One that says nothing, one in the middle of its head, one that keeps its connection for later.
+    // A silent client, one in the middle of its headers, one with an idle keep-alive connection.
     let silent = TcpStream::connect(running.address).await.unwrap();
     let mut slow = TcpStream::connect(running.address).await.unwrap();
     slow.write_all(b"GET /healthz HTT").await.unwrap();
@@ -140,8 +140,8 @@ async fn stopping_does_not_wait_for_those_who_are_silent() {
     idle.read_exact(&mut heard).await.unwrap();
     assert_eq!(&heard, b"HTTP/1.1 200 OK");
     let address = running.address;
-    // Long before the grace is over.
+    // Long before the grace period ends.
     running.stop().await;
-    assert!(TcpStream::connect(address).await.is_err(), "nobody is let in any more");
+    assert!(TcpStream::connect(address).await.is_err(), "the server still accepts connections");
     drop((silent, slow));
 }

@@ -1,4 +1,4 @@
-//! Uploads: what is refused, with which words, and that nothing is lost. No bot is run here: what is wrong with files is told at once.
+//! Uploads: rejections and their messages, and no loss of submissions. No bot is run here: problems with files are reported at once.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -48,7 +48,7 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A name in an archive that no writer would write: another of the same length is put in its place.
+/// An archive with a name that no writer would create: a name of the same length is replaced in its bytes.
 fn renamed(files: &[(&str, &[u8])], from: &str, to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = zipped(files);
@@ -67,7 +67,7 @@ fn link() -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// An archive that says a file is small, and it is not.
+/// An archive that declares a wrong file size.
 fn liar() -> Vec<u8> {
     let mut bytes = zipped(&[("bot.py", &vec![b'x'; 50_000])]);
     let declared = 50_000u32.to_le_bytes();
@@ -91,7 +91,7 @@ async fn open_competition(site: &Site, game: &str, more: &serde_json::Value) -> 
 
 const GOOD: &[u8] = b"class Bot:\n    pass\n";
 
-/// Thirty hostile uploads: what, the body, the status and some of the words.
+/// Thirty hostile uploads: description, body, status and a part of the message.
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
     let one = |file: &str, content: &[u8]| form(&[("name", None, b"Bot"), ("file", Some(file), content)]);
@@ -107,7 +107,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         many.iter().map(|(name, content)| ("file", Some(*name), *content)).collect();
     vec![
         ("a path that leaves the archive", zip(zipped(&[("../evil.py", GOOD)])), 422, "leaves the archive"),
-        ("the same further down", zip(zipped(&[("a/../../evil.py", GOOD)])), 422, "leaves the archive"),
+        ("the same in a subfolder", zip(zipped(&[("a/../../evil.py", GOOD)])), 422, "leaves the archive"),
         (
             "an absolute path",
             zip(renamed(&[("xetc/evil.py", GOOD)], "xetc/", b"/etc/")),
@@ -130,7 +130,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         ),
         ("a symbolic link", zip(link()), 422, "is a link"),
         ("a bomb", zip(zipped(&[("bot.py", &vec![0; 40 << 20])])), 422, "unpacks to more than 32 MiB"),
-        ("a file that is longer than it says", zip(liar()), 422, "is damaged"),
+        ("a file that is longer than declared", zip(liar()), 422, "is damaged"),
         (
             "names that differ by case",
             zip(zipped(&[("Bot.py", GOOD), ("bot.py", GOOD)])),
@@ -138,7 +138,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "same name as",
         ),
         (
-            "names that differ by how a letter is written",
+            "names that differ only in Unicode normalization",
             zip(zipped(&[("caf\u{e9}.py", GOOD), ("cafe\u{301}.py", GOOD)])),
             422,
             "same name as",
@@ -159,20 +159,15 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         ("too many files", zip(zipped(&many)), 422, "more than 1000 entries"),
         ("too deep", zip(zipped(&[(&deep, GOOD)])), 422, "folders deep"),
         ("a name that is too long", zip(zipped(&[(&long, GOOD)])), 422, "200 bytes"),
-        ("an archive without anything", zip(zipped(&[])), 422, "empty"),
-        ("an archive that is none", zip(b"this is no archive".to_vec()), 422, "archive is broken"),
-        (
-            "an archive that was cut",
-            zip(zipped(&[("bot.py", GOOD)])[..40].to_vec()),
-            422,
-            "archive is broken",
-        ),
+        ("an empty archive", zip(zipped(&[])), 422, "empty"),
+        ("a file that is not an archive", zip(b"this is no archive".to_vec()), 422, "archive is broken"),
+        ("a truncated archive", zip(zipped(&[("bot.py", GOOD)])[..40].to_vec()), 422, "archive is broken"),
         ("an empty file", one("bot.py", b""), 422, "empty"),
-        ("a program without a word how it is run", one("bot.exe", b"MZ"), 422, "this is not a bot file"),
+        ("a program without a manifest", one("bot.exe", b"MZ"), 422, "this is not a bot file"),
         ("too large", one("bot.py", &vec![b'#'; 9 << 20]), 413, "larger than"),
-        ("a folder's file that leaves it", two("a.py", "../b.py"), 422, "leaves the archive"),
-        ("a folder's file with a whole path", two("a.py", "/etc/b.py"), 422, "absolute path"),
-        ("twins in a folder", two("a.py", "A.py"), 422, "same name as"),
+        ("a file of a folder that leaves it", two("a.py", "../b.py"), 422, "leaves the archive"),
+        ("a file of a folder with an absolute path", two("a.py", "/etc/b.py"), 422, "absolute path"),
+        ("names that differ by case in a folder", two("a.py", "A.py"), 422, "same name as"),
         ("a device in a folder", two("a.py", "data/con"), 422, "keep for themselves"),
         ("too many files in a folder", form(&many_parts), 422, "more than 1000 files"),
         ("no file", form(&[("name", None, b"Bot")]), 422, "the form has no file"),
@@ -184,20 +179,20 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "not a valid class name",
         ),
         (
-            "a role in a game without",
+            "a role in a game without roles",
             form(&[("name", None, b"Bot"), ("role", None, b"x"), ("file", Some("b.py"), GOOD)]),
             422,
             "no roles",
         ),
         ("no name", form(&[("file", Some("b.py"), GOOD)]), 422, "is missing"),
         (
-            "a name that turns the line",
+            "a name that changes the text direction",
             form(&[("name", None, "a\u{202e}b".as_bytes()), ("file", Some("b.py"), GOOD)]),
             422,
             "invisible character",
         ),
         (
-            "a form that was cut off",
+            "a truncated form",
             form(&[("file", Some("b.py"), GOOD)])[..60].to_vec(),
             400,
             "form cannot be read",
@@ -206,7 +201,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
 }
 
 #[tokio::test]
-async fn hostile_uploads_are_refused_in_clear_words_and_leave_nothing() {
+async fn hostile_uploads_are_rejected_with_a_clear_message_and_leave_nothing() {
     let site = Site::new().await;
     open_competition(&site, "connect-five", &json!({})).await;
     let author = site.person("author", Role::Author).await;
@@ -226,11 +221,11 @@ async fn hostile_uploads_are_refused_in_clear_words_and_leave_nothing() {
     assert!(site.app.office.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
     assert!(!data.join("competitions/cup/bots").exists());
     let left = std::fs::read_dir(data.join("incoming")).unwrap().count();
-    assert_eq!(left, 0, "what was refused is gone");
+    assert_eq!(left, 0, "files of a rejected upload are left");
 }
 
 #[tokio::test]
-async fn two_hundred_at_once_are_all_queued() {
+async fn two_hundred_concurrent_uploads_are_all_queued() {
     let site = Site::new().await;
     let organiser = open_competition(&site, "connect-five", &json!({"per_contributor": 100})).await;
     let authors = [site.person("ada", Role::Author).await, site.person("bob", Role::Author).await];
@@ -249,7 +244,7 @@ async fn two_hundred_at_once_are_all_queued() {
         assert_eq!(answer.json["state"], "queued");
     }
     assert_eq!(site.app.office.count_queued().await.unwrap(), 200);
-    // One more of either is one too many; and nobody is left out by a start.
+    // One more of either exceeds the limit, and a restart loses no submission.
     let body = form(&[("name", None, b"Another"), ("file", Some("Bot.py"), GOOD)]);
     let answer = send(&authors[0], "competitions/cup/bots", body).await;
     assert_eq!((answer.status.as_u16(), answer.code()), (409, "too_many"));
@@ -258,13 +253,13 @@ async fn two_hundred_at_once_are_all_queued() {
 }
 
 #[tokio::test]
-async fn only_authors_hand_in_only_while_it_is_open_and_only_their_own() {
+async fn only_authors_submit_while_it_is_open_and_only_their_own_bots() {
     let site = Site::new().await;
     let organiser = open_competition(&site, "colour-battle", &json!({})).await;
     let (ada, bob) = (site.person("ada", Role::Author).await, site.person("bob", Role::Author).await);
     let body = |name: &str| form(&[("name", None, name.as_bytes()), ("file", Some("x/../Bot.py"), GOOD)]);
     let spectator = site.person("eve", Role::Spectator).await;
-    for (client, status) in [(&site.nobody(), 401), (&spectator, 403), (&ada, 422)] {
+    for (client, status) in [(&site.anonymous(), 401), (&spectator, 403), (&ada, 422)] {
         assert_eq!(send(client, "competitions/cup/bots", body("A")).await.status, status);
     }
     let good = |name: &str| form(&[("name", None, name.as_bytes()), ("file", Some("Bot.py"), GOOD)]);
@@ -274,14 +269,14 @@ async fn only_authors_hand_in_only_while_it_is_open_and_only_their_own() {
     assert_eq!((taken.status.as_u16(), taken.code()), (409, "taken"));
     assert_eq!(send(&ada, "competitions/cup/bots", good("Two")).await.status, 201);
     let third = send(&ada, "competitions/cup/bots", good("Three")).await;
-    assert_eq!((third.status.as_u16(), third.code()), (409, "too_many"), "two in Colour Battle");
+    assert_eq!((third.status.as_u16(), third.code()), (409, "too_many"), "the limit in Colour Battle is two");
     let versions = format!("competitions/cup/bots/{}/versions", first.json["bot"]);
     let version = form(&[("file", Some("Bot.py"), GOOD)]);
     assert_eq!(send(&bob, &versions, version.clone()).await.status, 403);
     assert_eq!(send(&organiser, &versions, version.clone()).await.status, 403);
     assert_eq!(send(&ada, &versions, version.clone()).await.status, 201);
     let path = format!("submissions/{}", first.json["id"].as_str().unwrap());
-    for (client, status) in [(&ada, 200), (&organiser, 200), (&bob, 404), (&site.nobody(), 401)] {
+    for (client, status) in [(&ada, 200), (&organiser, 200), (&bob, 404), (&site.anonymous(), 401)] {
         assert_eq!(client.get(&path).await.status, status);
     }
     assert_eq!(ada.get("me/bots").await.json["items"].as_array().unwrap().len(), 2);
@@ -296,7 +291,7 @@ async fn only_authors_hand_in_only_while_it_is_open_and_only_their_own() {
 }
 
 #[tokio::test]
-async fn the_desk_says_what_is_wrong_and_where() {
+async fn competition_file_with_mistakes_is_rejected_with_their_places() {
     let site = Site::new().await;
     let organiser = site.person("organiser", Role::Organiser).await;
     let presets = organiser.get("presets").await;
@@ -343,7 +338,7 @@ async fn the_desk_says_what_is_wrong_and_where() {
 }
 
 #[tokio::test]
-async fn a_form_without_an_end_is_given_up_and_not_kept_in_memory() {
+async fn endless_form_is_aborted_and_not_buffered() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     const PIECE: usize = 64 * 1024;
@@ -351,7 +346,7 @@ async fn a_form_without_an_end_is_given_up_and_not_kept_in_memory() {
     open_competition(&site, "connect-five", &json!({"max_bytes": 100_000})).await;
     let author = site.person("ada", Role::Author).await;
     let data = site.app.config.data.clone();
-    // Beginnings that are never left: before the first part, in a part's head, in a text, in a file, in a part nobody knows.
+    // Endless content before the first part, in the header of a part, in a text, in a file, in an unknown part.
     let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=");
     for start in [
         String::new(),
@@ -375,7 +370,7 @@ async fn a_form_without_an_end_is_given_up_and_not_kept_in_memory() {
         assert!([413, 422].contains(&answer.status.as_u16()), "{start:?}: {} {}", answer.status, answer.json);
         assert!(
             sent.load(Ordering::Relaxed) < 2 << 20,
-            "{start:?}: {} bytes were taken",
+            "{start:?}: {} bytes were read",
             sent.load(Ordering::Relaxed)
         );
         assert_eq!(std::fs::read_dir(data.join("incoming")).unwrap().count(), 0, "{start:?}");

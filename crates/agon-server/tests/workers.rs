@@ -1,4 +1,4 @@
-//! Other machines, seen from the desk: who is there, draining one, live games that are played there, figures.
+//! Workers in the organiser dashboard: list, drain, live games, metrics.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -64,7 +64,7 @@ async fn say(link: &NatsConnection, beat: &Heartbeat) {
     agon_grid::permissions::round_trip(link).await.unwrap();
 }
 
-/// Asks until the answer is as it should be.
+/// Repeats a request until the response is as expected.
 async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();
     loop {
@@ -78,7 +78,7 @@ async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn organisers_see_who_plays_and_have_one_leave() {
+async fn organisers_list_workers_and_drain_one() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -87,7 +87,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     let organiser = site.person("organiser", Role::Organiser).await;
     let empty = organiser.get("workers").await.json;
     assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
-    assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "nothing was started yet");
+    assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "jobs before the start");
     let link = NatsConnection::connect(&options(&nats, "w")).await.unwrap();
     let seen = WorkerStats { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..WorkerStats::default() };
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
@@ -108,13 +108,13 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     assert_eq!((&w2["state"], &w2["games_per_second"]), (&json!("refused"), &json!(0.0)));
     assert_eq!(w2["refused"], json!([{"competition": "my-cup", "why": "it is of version 0.0.9"}]));
 
-    // Draining: only organisers, only who is there, and only if it answers.
-    for (somebody, status) in [(site.nobody(), 401), (site.person("author", Role::Author).await, 403)] {
-        assert_eq!(somebody.get("workers").await.status, status);
-        assert_eq!(somebody.send("POST", "workers/w1/drain", None).await.status, status);
+    // Draining: only by organisers, only a connected worker, and only if it replies.
+    for (client, status) in [(site.anonymous(), 401), (site.person("author", Role::Author).await, 403)] {
+        assert_eq!(client.get("workers").await.status, status);
+        assert_eq!(client.send("POST", "workers/w1/drain", None).await.status, status);
     }
-    for nobody in ["w9", "*", "w1.order"] {
-        assert_eq!(organiser.send("POST", &format!("workers/{nobody}/drain"), None).await.status, 404);
+    for name in ["w9", "*", "w1.order"] {
+        assert_eq!(organiser.send("POST", &format!("workers/{name}/drain"), None).await.status, 404);
     }
     let silent = organiser.send("POST", "workers/w1/drain", None).await;
     assert_eq!((silent.status.as_u16(), silent.code()), (409, "no_answer"));
@@ -137,9 +137,9 @@ async fn organisers_see_who_plays_and_have_one_leave() {
         (&entry["action"], &entry["subject"], &entry["by"]),
         (&json!("worker.drain"), &json!("w1"), &json!("organiser"))
     );
-    assert_eq!(log["items"].as_array().unwrap().len(), 1, "what was not done is not in the log");
+    assert_eq!(log["items"].as_array().unwrap().len(), 1, "a failed action is in the log");
 
-    let text = String::from_utf8(site.nobody().get("/metrics").await.bytes.to_vec()).unwrap();
+    let text = String::from_utf8(site.anonymous().get("/metrics").await.bytes.to_vec()).unwrap();
     for line in [
         "agon_workers{state=\"playing\"} 1",
         "agon_workers{state=\"refused\"} 1",
@@ -157,7 +157,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 1).await;
 }
 
-/// Plays a competition on a gallery of its own and shows it as a worker does.
+/// Plays a competition with separate live games and streams them as a worker does.
 async fn play_elsewhere(
     site: &Site,
     nats: &Nats,
@@ -213,7 +213,7 @@ async fn play_elsewhere(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
+async fn live_game_of_a_worker_is_streamed_and_hidden_seeds_stay_hidden() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -222,13 +222,13 @@ async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
         "name = \"L\"\ngame = \"word-racer\"\nseed = \"l\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 10000\n{}",
         bots(["random", "filler"])
     );
-    // As long: whoever is quick must still find it being played.
+    // A long competition, so that a test finds it running.
     let hidden = open.replace("[[phase]]\n", "[[phase]]\nhidden = true\n");
     for (text, secret) in [(open, false), (hidden, true)] {
         let nats = Nats::start();
         let site = site(&nats).await;
         let (stop, running) = play_elsewhere(&site, &nats, "cup", &text).await;
-        let reader = site.nobody();
+        let reader = site.anonymous();
         let there = |one: &Value| !one["items"].as_array().unwrap().is_empty();
         let board = until(&reader, "competitions/cup/boards", there).await["items"][0].clone();
         assert_eq!(board["hidden"], secret, "{board}");
@@ -254,7 +254,7 @@ async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
     }
 }
 
-/// A worker on a thread of its own, until it is told to leave.
+/// A worker in a thread, until it is drained.
 fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandle<()> {
     let options = options(nats, name);
     let worker = WorkerOptions {
@@ -273,7 +273,7 @@ fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandl
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
+async fn competition_is_played_by_workers_and_stored_in_a_database() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -298,7 +298,7 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
     assert_eq!((&over["state"], &over["message"]), (&json!("over"), &Value::Null));
     let table = organiser.get("competitions/cup/phases/1/table").await.json;
     assert_eq!((&table["matches"], &table["games"]), (&json!(20), &json!(20)), "{table}");
-    assert!(!file.with_extension("ledger").exists(), "it is in the database");
+    assert!(!file.with_extension("ledger").exists(), "the ledger is a file");
     let workers = organiser.get("competitions/cup/workers").await.json;
     assert_eq!((&workers["grid"], &workers["aside"]), (&json!(true), &json!([])));
     assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 204);
@@ -307,12 +307,12 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
 }
 
 #[tokio::test]
-async fn without_nats_everything_is_played_here() {
+async fn without_nats_this_machine_plays() {
     let site = Site::new().await;
     let organiser = site.person("organiser", Role::Organiser).await;
     let list = organiser.get("workers").await;
     assert_eq!((list.status.as_u16(), &list.json["server"]), (200, &Value::Null));
     assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 404);
-    let text = String::from_utf8(site.nobody().get("/metrics").await.bytes.to_vec()).unwrap();
+    let text = String::from_utf8(site.anonymous().get("/metrics").await.bytes.to_vec()).unwrap();
     assert!(!text.contains("agon_worker"), "{text}");
 }

@@ -1,8 +1,8 @@
-//! A process that does not outlive who started it.
+//! A server process that ends with the test.
 #![allow(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
-    reason = "for tests: what cannot be started is told at once"
+    reason = "for tests: a server that cannot be started fails the test at once"
 )]
 
 use std::net::{SocketAddr, TcpStream};
@@ -11,19 +11,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it listens.
+/// Timeout for a server to listen.
 const LISTEN_TIMEOUT: Duration = crate::WAIT_TIMEOUT;
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
-    /// Keeps the thread that started it: with it the kernel ends the server.
+    /// Keeps the thread alive that started the server. When the thread ends, the kernel kills the server.
     _holder: mpsc::Sender<()>,
 }
 
 impl ServerProcess {
-    /// Starts a program behind `setpriv`, which has the kernel end it with us.
+    /// Starts a program with `setpriv`, so that the kernel kills it with this process.
     pub fn start(user: Option<&str>, words: &[&str]) -> Self {
         let mut command = Command::new("setpriv");
         command.arg("--pdeathsig").arg("KILL");
@@ -33,7 +33,7 @@ impl ServerProcess {
         command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let (hold, held) = mpsc::channel::<()>();
         let (started, child) = mpsc::channel();
-        // The kernel ends it with the thread that started it, and a test's thread may end before the test program.
+        // The kernel kills the server with the thread that started it. A test's thread may end before the test program.
         thread::spawn(move || {
             started.send(command.spawn()).unwrap();
             let _ = held.recv();
@@ -42,12 +42,12 @@ impl ServerProcess {
         Self { child, _holder: hold }
     }
 
-    /// Its process.
+    /// Process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until somebody can connect.
+    /// Waits until the server accepts connections.
     #[must_use]
     pub fn listening(mut self, port: u16) -> Self {
         let (address, begun) = (SocketAddr::from(([127, 0, 0, 1], port)), Instant::now());
@@ -55,13 +55,13 @@ impl ServerProcess {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the server on port {port} ended: {status}");
             }
-            assert!(begun.elapsed() < LISTEN_TIMEOUT, "nobody listens on port {port}");
+            assert!(begun.elapsed() < LISTEN_TIMEOUT, "no server listens on port {port}");
             thread::sleep(Duration::from_millis(20));
         }
         self
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills the server, like a power cut.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

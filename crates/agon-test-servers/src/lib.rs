@@ -1,5 +1,5 @@
-//! Real servers for tests and benchmarks: each on a free port of 127.0.0.1, in a folder of its own, gone when it is dropped or the
-//! process that started it ends, however that ends. Also what all tests share: how long they wait, and how one that cannot run is written down.
+//! Real servers for tests and benchmarks: each on a free port of 127.0.0.1, in a separate folder. A server ends when it is dropped or when the
+//! process that started it ends. Also shared by all tests: timeouts, and a list of tests that cannot run.
 
 mod child;
 mod nats;
@@ -20,15 +20,15 @@ pub use waiting::{WAIT_TIMEOUT, wait_until};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port nobody listens on, and that nobody in this process was given before. Below those that the kernel takes for connections by itself: a server
-/// that is started again must find its port free.
+/// A port that is free and was not returned before in this process. It is below the ephemeral ports of the kernel, because a server that is
+/// restarted must find its port free.
 ///
 /// # Panics
-/// If the machine has none.
+/// If the machine has no free port.
 #[allow(clippy::unwrap_used, reason = "for tests")]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
-    // Each process begins elsewhere: tests run beside each other.
+    // Each process starts at another port, because tests run in parallel.
     let begin = std::process::id().wrapping_mul(7919);
     let port = |_| {
         let number = begin.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
@@ -38,10 +38,10 @@ pub fn free_port() -> u16 {
     (0..20_000).map(port).find(is_free).unwrap()
 }
 
-/// Whether nats-server or PostgreSQL is not on this machine; a test that needs them is written down and ends.
+/// Whether nats-server or PostgreSQL is missing. A test that needs them is then listed as skipped and ends.
 ///
 /// # Panics
-/// If they are `skip_without_servers` and `CI` or `AGON_REQUIRE_ALL` is set.
+/// If they are missing and `CI` or `AGON_REQUIRE_ALL` is set.
 #[track_caller]
 pub fn skip_without_servers() -> bool {
     let what = match (nats::is_there(), postgres::is_there()) {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{ServerProcess, free_port};
 
-/// A nats-server, with JetStream in a folder of its own.
+/// A nats-server with JetStream in a separate folder.
 #[derive(Debug)]
 pub struct Nats {
     port: u16,
@@ -17,21 +17,21 @@ pub struct Nats {
 }
 
 impl Nats {
-    /// Starts one that lets anybody do anything.
+    /// Starts a server without users and permissions.
     pub fn start() -> Self {
         Self::with("")
     }
 
-    /// Starts one with these lines in its configuration too: users, permissions, TLS. `FOLDER` in them is its folder.
+    /// Starts a server with additional lines in its configuration: users, permissions, TLS. `FOLDER` in them is replaced by its folder.
     pub fn with(lines: &str) -> Self {
         let (port, folder) = (free_port(), TempDir::new().unwrap());
         let mut nats = Self { port, folder, server: None };
         nats.configure(lines);
-        nats.again();
+        nats.restart();
         nats
     }
 
-    /// Writes its configuration anew, for the next start.
+    /// Rewrites the configuration for the next start.
     pub fn configure(&self, lines: &str) {
         let folder = self.folder.path().display().to_string();
         let lines = lines.replace("FOLDER", &folder);
@@ -42,46 +42,46 @@ impl Nats {
         fs::write(self.folder.path().join("nats.conf"), text).unwrap();
     }
 
-    /// Its folder: for keys and certificates.
+    /// The server's folder, for keys and certificates.
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// Its port.
+    /// The server's port.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where it is.
+    /// The server's URL.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Ends it at once; what it has on disk stays.
+    /// Kills the server. Its files stay.
     pub fn kill(&mut self) {
         self.server = None;
     }
 
-    /// Starts it again where it was.
-    pub fn again(&mut self) {
+    /// Restarts the server with the same port and folder.
+    pub fn restart(&mut self) {
         self.server = None;
         let file = self.folder.path().join("nats.conf");
         let server = ServerProcess::start(None, &[&program(), "-c", file.to_str().unwrap()]);
         self.server = Some(server.listening(self.port));
     }
 
-    /// Its process, while it runs.
+    /// Process id while the server runs.
     pub fn pid(&self) -> Option<u32> {
         self.server.as_ref().map(ServerProcess::pid)
     }
 }
 
-/// Whether it is installed.
+/// Whether the program is installed.
 pub fn is_there() -> bool {
     Command::new(program()).arg("--version").output().is_ok()
 }
 
-/// The program. Debian has it where only root looks.
+/// Path of the program. Debian installs it in a folder of root's PATH.
 pub fn program() -> String {
     let known = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
     let found = known.iter().find(|path| fs::metadata(path).is_ok());

@@ -1,4 +1,4 @@
-//! A PostgreSQL of one's own.
+//! A PostgreSQL server for tests.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::fs;
@@ -12,45 +12,45 @@ use tempfile::TempDir;
 
 use crate::{ServerProcess, free_port};
 
-/// A PostgreSQL in a folder of its own. It will not run as root: then it runs as the user `postgres`.
+/// A PostgreSQL server in a separate folder. PostgreSQL refuses to run as root, so in that case it runs as the user `postgres`.
 #[derive(Debug)]
 pub struct Postgres {
     port: u16,
     folder: TempDir,
     server: Mutex<Option<ServerProcess>>,
     databases: AtomicU32,
-    /// Whether it does not wait for the disk.
-    hasty: bool,
-    /// Sweeps the folder away when this process ends: nothing that is static is ever dropped.
-    _broom: ChildStdin,
+    /// Whether fsync is off.
+    fsync_off: bool,
+    /// Stdin of a process that removes the folder when this process ends, because a static is never dropped.
+    _cleanup: ChildStdin,
 }
 
-/// A database that nobody else uses.
+/// A separate database.
 #[derive(Clone, Debug)]
 pub struct Database {
-    /// Its name.
+    /// Name of the database.
     pub name: String,
-    /// Where it is, with everything that is needed to open it.
+    /// Complete URL of the database.
     pub url: String,
 }
 
 impl Postgres {
-    /// Whether this machine has one to start.
+    /// Whether this machine has PostgreSQL.
     pub fn is_installed() -> bool {
         is_there()
     }
 
-    /// Makes and starts one.
+    /// Creates and starts a server.
     pub fn start() -> Self {
         Self::make(false)
     }
 
-    /// One that does not wait for the disk: it survives being killed, not a power cut, and is back sooner.
+    /// Creates and starts a server without fsync: it survives a kill but not a power cut, and restarts faster.
     pub fn start_without_fsync() -> Self {
         Self::make(true)
     }
 
-    fn make(hasty: bool) -> Self {
+    fn make(fsync_off: bool) -> Self {
         let folder = TempDir::new().unwrap();
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();
@@ -65,23 +65,23 @@ impl Postgres {
         assert!(made, "initdb failed");
         let one = Self {
             port: free_port(),
-            _broom: broom(folder.path()),
+            _cleanup: start_cleanup(folder.path()),
             folder,
             server: Mutex::default(),
             databases: AtomicU32::new(0),
-            hasty,
+            fsync_off,
         };
         one.restart();
         one
     }
 
-    /// One for all tests of a program.
+    /// One server for all tests of a program.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Postgres> = OnceLock::new();
         SHARED.get_or_init(Self::start)
     }
 
-    /// A new database.
+    /// Creates a database.
     pub fn database(&self) -> Database {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("agon_{number}");
@@ -94,26 +94,26 @@ impl Postgres {
         Database { name, url }
     }
 
-    /// Its port.
+    /// The server's port.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its first process, while it runs.
+    /// Id of the main process while the server runs.
     pub fn pid(&self) -> Option<u32> {
         self.server.lock().unwrap().as_ref().map(ServerProcess::pid)
     }
 
-    /// Its folder: for keys and certificates.
+    /// The server's folder, for keys and certificates.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Ends it at once, with all its processes.
+    /// Kills the server and all its processes.
     pub fn kill(&self) {
         let mut server = self.server.lock().unwrap();
         if let Some(server) = server.as_mut() {
-            // Its own processes would notice that it is gone, each in its own time: a power cut takes them with it.
+            // The child processes would end by themselves after some time. A power cut would end them at once.
             let all = children(server.pid());
             server.kill();
             for &one in &all {
@@ -127,7 +127,7 @@ impl Postgres {
         *server = None;
     }
 
-    /// Starts it again where it was.
+    /// Restarts the server with the same port and folder.
     pub fn restart(&self) {
         let mut server = self.server.lock().unwrap();
         *server = None;
@@ -144,20 +144,20 @@ impl Postgres {
             "-h".to_owned(),
             "127.0.0.1".to_owned(),
         ];
-        if self.hasty {
+        if self.fsync_off {
             words.push("-F".to_owned());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         *server = Some(ServerProcess::start(user(), &words).listening(self.port));
-        // It listens before it answers.
+        // The server listens before it answers.
         while !run(&tool("pg_isready"), &["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]) {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
 }
 
-/// Removes a folder when the other end of its input is gone.
-fn broom(folder: &Path) -> ChildStdin {
+/// Starts a process that removes a folder when the other end of its stdin is closed.
+fn start_cleanup(folder: &Path) -> ChildStdin {
     let mut sweeper = Command::new("sh")
         .args(["-c", "read -r line; sleep 1; rm -rf \"$1\"", "sh"])
         .arg(folder)
@@ -173,18 +173,18 @@ fn broom(folder: &Path) -> ChildStdin {
     held
 }
 
-/// Whether it is installed.
+/// Whether the programs are installed.
 pub fn is_there() -> bool {
     Command::new(tool("initdb")).arg("--version").output().is_ok()
 }
 
-/// The processes that a process has started.
+/// Child processes of a process.
 fn children(pid: u32) -> Vec<u32> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     list.split_whitespace().filter_map(|one| one.parse().ok()).collect()
 }
 
-/// Whether a process is there and does something: one that has ended may wait for somebody to hear of it.
+/// Whether a process is running. A zombie is not running.
 fn is_running(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -194,7 +194,7 @@ fn user() -> Option<&'static str> {
     rustix::process::geteuid().is_root().then_some("postgres")
 }
 
-/// One of its programs: Debian keeps them beside each other by version.
+/// Path of one of PostgreSQL's programs. Debian keeps them in a folder per version.
 fn tool(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> =
@@ -212,7 +212,7 @@ fn run(program: &Path, words: &[&str]) -> bool {
         }
         None => Command::new(program),
     };
-    // The current folder may be one that this user must not see. What it complains of is shown.
+    // The user may not have access to the current folder. Errors of the program are shown.
     command.args(words).current_dir("/").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
@@ -222,7 +222,7 @@ mod tests {
     use std::net::TcpStream;
 
     #[test]
-    fn a_database_and_a_broker_come_and_go() {
+    fn servers_start_and_end_with_their_folder() {
         let postgres = Postgres::start();
         assert!(postgres.database().url.contains("agon_0"));
         postgres.kill();
@@ -232,7 +232,7 @@ mod tests {
         let mut nats = crate::Nats::start();
         nats.kill();
         assert!(TcpStream::connect(("127.0.0.1", nats.port())).is_err());
-        nats.again();
+        nats.restart();
         assert!(TcpStream::connect(("127.0.0.1", nats.port())).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! A program that is started, killed and started again, its words in a file, on a machine with a small disk or a wrong clock if that is wanted.
+//! A program that tests start, kill and restart, with its output in a file, and optionally with a small disk or a wrong clock.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-/// What a program is started with, and where its words go.
+/// Start configuration of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramConfig {
     words: Vec<OsString>,
@@ -21,7 +21,7 @@ pub struct ProgramConfig {
 }
 
 impl ProgramConfig {
-    /// A program and its words, in a folder; what it says is appended to `log`.
+    /// A program and its arguments, in a folder. Its output is appended to `log`.
     pub fn new(program: impl AsRef<Path>, words: &[&str], folder: &Path, log: &Path) -> Self {
         let program = program.as_ref().as_os_str().to_owned();
         let words = std::iter::once(program).chain(words.iter().map(Into::into)).collect();
@@ -29,14 +29,14 @@ impl ProgramConfig {
         Self { words, folder, log, variables: Vec::new(), small_disk: None }
     }
 
-    /// With an environment variable.
+    /// Adds an environment variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// With a folder that has room for so many bytes only: a file system of its own, seen by this program alone. Needs root
+    /// Mounts a small file system of `bytes` bytes on a folder, visible only to this program. Needs root
     /// ([`can_have_small_disks`]).
     #[must_use]
     pub fn with_small_disk(mut self, folder: &Path, bytes: u64) -> Self {
@@ -44,19 +44,19 @@ impl ProgramConfig {
         self
     }
 
-    /// With a clock that is so many seconds wrong; `shim` comes from [`wrong_clock`].
+    /// Uses a clock that is wrong by `seconds`. `shim` comes from [`wrong_clock`].
     #[must_use]
     pub fn with_clock(self, shim: &Path, seconds: i64) -> Self {
         self.with("LD_PRELOAD", shim).with("AGON_RIG_CLOCK", seconds.to_string())
     }
 
-    /// Starts it.
+    /// Starts the program.
     pub fn start(&self) -> Program {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
         if let Some((folder, bytes)) = &self.small_disk {
             fs::create_dir_all(folder).unwrap();
-            // Its mounts are its own, and end with it. `$0` is the folder.
+            // The mounts are private to the program and end with it. `$0` is the folder.
             let script = format!("mount -t tmpfs -o size={bytes} tmpfs \"$0\" && exec \"$@\"");
             command.args(["unshare", "--mount", "sh", "-c", &script]).arg(folder);
         }
@@ -67,7 +67,7 @@ impl ProgramConfig {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let (hold, held) = mpsc::channel::<()>();
         let (started, child) = mpsc::channel();
-        // The kernel ends it with the thread that started it.
+        // The kernel kills the program with the thread that started it.
         thread::spawn(move || {
             started.send(command.spawn()).unwrap();
             let _ = held.recv();
@@ -77,7 +77,7 @@ impl ProgramConfig {
     }
 }
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -87,32 +87,32 @@ pub struct Program {
 }
 
 impl Program {
-    /// Its process.
+    /// Process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills the program, like a power cut.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     pub fn terminate(&self) {
         let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
 
-    /// How it ended, if it has.
+    /// Exit status, if the program has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// Waits for its end; `None` if it does not come in time.
-    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+    /// Waits for the end of the program; `None` after the timeout.
+    pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let begun = Instant::now();
-        while begun.elapsed() < patience {
+        while begun.elapsed() < timeout {
             if let Some(status) = self.ended() {
                 return Some(status);
             }
@@ -121,7 +121,7 @@ impl Program {
         self.ended()
     }
 
-    /// What it has said since it was started.
+    /// Output since the start.
     pub fn log_text(&self) -> String {
         let mut file = File::open(&self.log).unwrap();
         file.seek(SeekFrom::Start(self.from)).unwrap();
@@ -130,7 +130,7 @@ impl Program {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// A folder as this program sees it: for filling its small disk, and clearing it.
+    /// Path of a folder in the program's mount namespace, for filling and clearing its small disk.
     pub fn path_inside(&self, folder: &Path) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{}", self.child.id(), folder.display()))
     }
@@ -142,7 +142,7 @@ impl Drop for Program {
     }
 }
 
-/// Fills a disk to its last byte; gives the file that does it, to be removed when there shall be room again.
+/// Fills a disk completely. Returns the file that does it; remove it to free the space.
 pub fn fill(folder: &Path) -> PathBuf {
     let path = folder.join("filler");
     let mut file = File::create(&path).unwrap();
@@ -153,7 +153,7 @@ pub fn fill(folder: &Path) -> PathBuf {
     path
 }
 
-/// Whether a program can be given a file system of its own here.
+/// Whether a program can have a separate file system on this machine.
 pub fn can_have_small_disks() -> bool {
     static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *CAN.get_or_init(|| {
@@ -163,9 +163,9 @@ pub fn can_have_small_disks() -> bool {
     })
 }
 
-/// The wrong clock is a library that answers in place of the C library's for what asks for the time of day. A time namespace does not
-/// change that clock, and the machine's own is not ours to change. The kernel stamps packets by its own clock, which would be wrong as well.
-const CLOCK: &str = r#"#define _GNU_SOURCE
+/// Source of a library that overrides the C library's functions for the time of day. A time namespace does not change that clock, and tests
+/// must not change the machine's clock. The library also adjusts the time stamps that the kernel puts on packets.
+const CLOCK_LIBRARY_SOURCE: &str = r#"#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -206,10 +206,10 @@ ssize_t recvmsg(int from, struct msghdr *message, int flags) {
 }
 "#;
 
-/// Makes the library for a wrong clock, with the C compiler that Rust links with; `None` if there is none.
+/// Compiles the library for a wrong clock with the C compiler that Rust links with; `None` without a compiler.
 pub fn wrong_clock(folder: &Path) -> Option<PathBuf> {
     let (source, library) = (folder.join("clock.c"), folder.join("clock.so"));
-    fs::write(&source, CLOCK).unwrap();
+    fs::write(&source, CLOCK_LIBRARY_SOURCE).unwrap();
     let mut compiler = Command::new("cc");
     compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
     compiler.status().is_ok_and(|status| status.success()).then_some(library)
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_disk_gets_full_and_empty_again() {
+    fn small_disk_fills_up_and_can_be_cleared() {
         if !can_have_small_disks() {
             crate::cannot_run(crate::Lacks::Machine, "no file system can be mounted");
             return;
@@ -230,7 +230,7 @@ mod tests {
         let script = ProgramConfig::new("sleep", &["60"], place.path(), &log).with_small_disk(&disk, 1 << 20);
         let program = script.start();
         let seen = program.path_inside(&disk);
-        // The file system is there when the shell has become the program.
+        // The file system is mounted when the shell has become the program.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap();
         while comm().trim() != "sleep" {
             sleep(Duration::from_millis(5));
@@ -239,11 +239,11 @@ mod tests {
         assert!(fs::write(seen.join("more"), [7; 100]).is_err());
         fs::remove_file(filler).unwrap();
         assert!(fs::write(seen.join("more"), [7; 100]).is_ok());
-        assert!(!disk.join("more").exists(), "others see nothing of it");
+        assert!(!disk.join("more").exists(), "other processes see the file system");
     }
 
     #[test]
-    fn packets_are_stamped_by_the_same_wrong_clock() {
+    fn packet_time_stamps_use_the_wrong_clock_too() {
         let place = tempfile::tempdir().unwrap();
         let Some(shim) = wrong_clock(place.path()) else { return };
         let words = "import socket, struct, time\n\
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_clock_is_wrong_by_so_much() {
+    fn wrong_clock_is_off_by_the_given_seconds() {
         let place = tempfile::tempdir().unwrap();
         let Some(shim) = wrong_clock(place.path()) else { return };
         let script = ProgramConfig::new("date", &["+%Y"], place.path(), &place.path().join("log"));

@@ -1,4 +1,4 @@
-//! A network that can be cut, slowed down, or dead in one direction: everything between a client and a server goes through it.
+//! A TCP proxy that can be cut, slowed down, or dead in one direction. All traffic between a client and a server goes through it.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-/// How often a connection looks up whether the weather has changed.
-const LOOK: Duration = Duration::from_millis(10);
-/// So much is passed on at once.
-const CHUNK: usize = 16 << 10;
+/// Interval at which a connection checks for a changed state.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+/// Maximum number of bytes that are forwarded at once.
+const MAX_CHUNK_BYTES: usize = 16 << 10;
 
-/// Which way.
+/// Direction of the traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProxyDirection {
     /// From the client to the server.
@@ -22,100 +22,100 @@ pub enum ProxyDirection {
     Down,
 }
 
-/// A network between clients and one server, on a port of its own.
+/// A proxy between clients and one server, with a separate port.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
-    weather: Arc<ProxyState>,
+    state: Arc<ProxyState>,
 }
 
 #[derive(Debug, Default)]
 struct ProxyState {
-    /// Nothing passes this way: up, down. What was sent waits, as packets do that are sent again and again.
-    still: [AtomicBool; 2],
-    /// Nobody is let in.
+    /// Whether traffic is stopped: up, down. Data that was sent waits, like packets that are retransmitted.
+    stopped: [AtomicBool; 2],
+    /// Whether new connections are refused.
     closed: AtomicBool,
-    /// Each chunk waits so long.
-    wait_ms: AtomicU64,
-    /// At most so many bytes a second; 0 for no limit.
+    /// Delay of each chunk in milliseconds.
+    delay_ms: AtomicU64,
+    /// Maximum bytes per second; 0 for no limit.
     rate: AtomicU64,
-    /// It is gone.
-    over: AtomicBool,
-    /// Bytes that passed: up, down.
-    passed: [AtomicU64; 2],
-    /// Both ends of every connection.
+    /// Whether the proxy was dropped.
+    dropped: AtomicBool,
+    /// Forwarded bytes: up, down.
+    forwarded: [AtomicU64; 2],
+    /// Both ends of every open connection.
     open: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
-    /// To the server on this port of 127.0.0.1, which need not be there yet.
+    /// A proxy to the server on this port of 127.0.0.1. The server need not be running yet.
     pub fn to(server: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let weather = Arc::new(ProxyState::default());
-        let shared = Arc::clone(&weather);
+        let state = Arc::new(ProxyState::default());
+        let shared = Arc::clone(&state);
         thread::spawn(move || {
-            while !shared.over.load(Ordering::Relaxed) {
+            while !shared.dropped.load(Ordering::Relaxed) {
                 match listener.accept() {
                     Ok((client, _)) => {
                         let shared = Arc::clone(&shared);
                         thread::spawn(move || connect(&shared, client, server));
                     }
-                    Err(_) => sleep(LOOK),
+                    Err(_) => sleep(CHECK_INTERVAL),
                 }
             }
         });
-        Self { port, weather }
+        Self { port, state }
     }
 
-    /// Where clients connect.
+    /// Port for clients.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Nothing passes any more, and nobody is told: what a pulled cable does. What is on its way waits for [`Proxy::heal`].
+    /// Stops all traffic without closing connections, like a pulled cable. Data in transit waits for [`Proxy::restore`].
     pub fn cut(&self) {
         self.dead(ProxyDirection::Up);
         self.dead(ProxyDirection::Down);
     }
 
-    /// Nothing passes one way any more; the other way does.
+    /// Stops the traffic in one direction.
     pub fn dead(&self, way: ProxyDirection) {
-        self.weather.still[way as usize].store(true, Ordering::Relaxed);
+        self.state.stopped[way as usize].store(true, Ordering::Relaxed);
     }
 
-    /// Every connection breaks, what is on its way is lost, and new ones break until [`Proxy::heal`].
+    /// Breaks every connection with loss of data in transit. New connections fail until [`Proxy::restore`].
     pub fn reset_connections(&self) {
-        self.weather.closed.store(true, Ordering::Relaxed);
-        self.weather.hang_up();
+        self.state.closed.store(true, Ordering::Relaxed);
+        self.state.hang_up();
     }
 
-    /// Every chunk of at most 16 KiB waits so long, and at most so many bytes pass in a second (0: as many as come).
+    /// Delays every chunk of at most 16 KiB by `wait`, and limits the rate (0: no limit).
     pub fn slow(&self, wait: Duration, bytes_a_second: u64) {
-        self.weather.wait_ms.store(wait.as_millis() as u64, Ordering::Relaxed);
-        self.weather.rate.store(bytes_a_second, Ordering::Relaxed);
+        self.state.delay_ms.store(wait.as_millis() as u64, Ordering::Relaxed);
+        self.state.rate.store(bytes_a_second, Ordering::Relaxed);
     }
 
-    /// Good weather again.
+    /// Ends all faults.
     pub fn restore(&self) {
         self.slow(Duration::ZERO, 0);
-        for still in &self.weather.still {
-            still.store(false, Ordering::Relaxed);
+        for stopped in &self.state.stopped {
+            stopped.store(false, Ordering::Relaxed);
         }
-        self.weather.closed.store(false, Ordering::Relaxed);
+        self.state.closed.store(false, Ordering::Relaxed);
     }
 
-    /// Bytes that have passed one way.
-    pub fn passed(&self, way: ProxyDirection) -> u64 {
-        self.weather.passed[way as usize].load(Ordering::Relaxed)
+    /// Forwarded bytes in one direction.
+    pub fn forwarded(&self, way: ProxyDirection) -> u64 {
+        self.state.forwarded[way as usize].load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.weather.over.store(true, Ordering::Relaxed);
-        self.weather.hang_up();
+        self.state.dropped.store(true, Ordering::Relaxed);
+        self.state.hang_up();
     }
 }
 
@@ -127,59 +127,59 @@ impl ProxyState {
     }
 
     fn is_bad(&self) -> bool {
-        self.closed.load(Ordering::Relaxed) || self.over.load(Ordering::Relaxed)
+        self.closed.load(Ordering::Relaxed) || self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits while nothing passes this way; says whether there still is a network.
+    /// Waits while the traffic in this direction is stopped. Returns false when the proxy was dropped.
     fn passes(&self, way: ProxyDirection) -> bool {
-        while self.still[way as usize].load(Ordering::Relaxed) && !self.is_bad() {
-            sleep(LOOK);
+        while self.stopped[way as usize].load(Ordering::Relaxed) && !self.is_bad() {
+            sleep(CHECK_INTERVAL);
         }
         !self.is_bad()
     }
 }
 
-/// A connection: two threads, one each way.
-fn connect(weather: &Arc<ProxyState>, client: TcpStream, server: u16) {
-    // To connect, words go both ways.
-    if !(weather.passes(ProxyDirection::Up) && weather.passes(ProxyDirection::Down)) {
+/// Handles a connection with two threads, one per direction.
+fn connect(state: &Arc<ProxyState>, client: TcpStream, server: u16) {
+    // A TCP handshake needs both directions.
+    if !(state.passes(ProxyDirection::Up) && state.passes(ProxyDirection::Down)) {
         return;
     }
     let address = SocketAddr::from(([127, 0, 0, 1], server));
     let Ok(server) = TcpStream::connect_timeout(&address, Duration::from_secs(5)) else { return };
     let (Ok(client_too), Ok(server_too)) = (client.try_clone(), server.try_clone()) else { return };
     let ends = [client.try_clone(), server.try_clone()];
-    weather.open.lock().unwrap().extend(ends.into_iter().flatten());
-    if weather.is_bad() {
-        weather.hang_up();
+    state.open.lock().unwrap().extend(ends.into_iter().flatten());
+    if state.is_bad() {
+        state.hang_up();
     }
-    let shared = Arc::clone(weather);
+    let shared = Arc::clone(state);
     let up = thread::spawn(move || pump(&shared, ProxyDirection::Up, client_too, server));
-    pump(weather, ProxyDirection::Down, server_too, client);
+    pump(state, ProxyDirection::Down, server_too, client);
     let _ = up.join();
 }
 
-/// Passes on what comes until one end is gone.
-fn pump(weather: &ProxyState, way: ProxyDirection, mut from: TcpStream, mut to: TcpStream) {
+/// Forwards data until one end closes.
+fn pump(state: &ProxyState, way: ProxyDirection, mut from: TcpStream, mut to: TcpStream) {
     let _ = to.set_nodelay(true);
     let _ = from.set_nonblocking(false);
     let _ = from.set_read_timeout(Some(Duration::from_millis(200)));
-    let mut bytes = vec![0; CHUNK];
-    while weather.passes(way) {
+    let mut bytes = vec![0; MAX_CHUNK_BYTES];
+    while state.passes(way) {
         let length = match from.read(&mut bytes) {
             Ok(0) => break,
             Ok(length) => length,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
             Err(_) => break,
         };
-        let rate = weather.rate.load(Ordering::Relaxed);
+        let rate = state.rate.load(Ordering::Relaxed);
         let at_that_rate = 1000 * length as u64 / rate.max(1) * u64::from(rate > 0);
-        sleep(Duration::from_millis(weather.wait_ms.load(Ordering::Relaxed) + at_that_rate));
-        // Cut while it was on its way: it waits.
-        if !weather.passes(way) || to.write_all(&bytes[..length]).is_err() {
+        sleep(Duration::from_millis(state.delay_ms.load(Ordering::Relaxed) + at_that_rate));
+        // Traffic was stopped after the data was read: it waits.
+        if !state.passes(way) || to.write_all(&bytes[..length]).is_err() {
             break;
         }
-        weather.passed[way as usize].fetch_add(length as u64, Ordering::Relaxed);
+        state.forwarded[way as usize].fetch_add(length as u64, Ordering::Relaxed);
     }
     let _ = from.shutdown(Shutdown::Both);
     let _ = to.shutdown(Shutdown::Both);
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// A server that says everything again.
+    /// A server that echoes everything.
     fn echo() -> u16 {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -208,13 +208,13 @@ mod tests {
         stream
     }
 
-    /// What comes back; `None` if the connection ends.
+    /// The next byte; `None` if the connection ends.
     fn back(stream: &mut TcpStream) -> Option<u8> {
         let mut byte = [0];
         (stream.read(&mut byte).ok()? == 1).then_some(byte[0])
     }
 
-    /// Nothing comes back for a third of a second.
+    /// Whether nothing arrives for a third of a second.
     fn is_silent(stream: &mut TcpStream) -> bool {
         stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
         let is_silent = back(stream).is_none();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_while_it_is_cut_arrives_when_it_is_healed() {
+    fn data_sent_while_cut_arrives_after_restore() {
         let proxy = Proxy::to(echo());
         let mut stream = client(&proxy);
         stream.write_all(b"a").unwrap();
@@ -236,20 +236,20 @@ mod tests {
     }
 
     #[test]
-    fn one_way_is_dead_and_the_other_is_not() {
+    fn dead_direction_stops_only_that_direction() {
         let proxy = Proxy::to(echo());
         let mut stream = client(&proxy);
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
         proxy.dead(ProxyDirection::Down);
         stream.write_all(b"b").unwrap();
-        crate::wait_until("it passes the way that is not dead", || proxy.passed(ProxyDirection::Up) == 2);
+        crate::wait_until("data passes in the other direction", || proxy.forwarded(ProxyDirection::Up) == 2);
         assert!(is_silent(&mut stream));
-        assert_eq!(proxy.passed(ProxyDirection::Down), 1);
+        assert_eq!(proxy.forwarded(ProxyDirection::Down), 1);
     }
 
     #[test]
-    fn severed_connections_end_and_new_ones_come_after_healing() {
+    fn reset_connections_end_and_new_ones_work_after_restore() {
         let proxy = Proxy::to(echo());
         let mut stream = client(&proxy);
         stream.write_all(b"a").unwrap();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_network_is_slow() {
+    fn slow_proxy_delays_data() {
         let proxy = Proxy::to(echo());
         proxy.slow(Duration::from_millis(60), 0);
         let (mut stream, begun) = (client(&proxy), Instant::now());

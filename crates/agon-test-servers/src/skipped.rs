@@ -1,29 +1,29 @@
-//! Tests that cannot run on this machine are written down, so that `make test` can count and name them at its end.
+//! List of tests that cannot run on this machine, so that `make test` can count and name them at its end.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::Location;
 
-/// Where they are written down: a file that lines are appended to. Set by `make test`.
+/// Environment variable with the file of the list. Set by `make test`.
 pub const SKIPPED_TESTS: &str = "AGON_SKIPPED_TESTS";
-/// Set (as `CI` is): a test that lacks something `scripts/setup.sh tests` installs fails.
+/// Environment variable (like `CI`) that makes a test fail if it lacks something that `scripts/setup.sh tests` installs.
 pub const REQUIRE_ALL: &str = "AGON_REQUIRE_ALL";
 
-/// What would make a test possible.
+/// What a test lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lacks {
-    /// `scripts/setup.sh tests`: where everything is required, the test fails.
+    /// Something that `scripts/setup.sh tests` installs. If everything is required, the test fails.
     Setup,
-    /// Another machine: a compiler that is not part of the set-up, another user, another kernel.
+    /// Something that this machine does not have: an optional compiler, another user, another kernel.
     Machine,
 }
 
-/// Writes down that the test that calls this, or a part of it, cannot run here, and why.
+/// Adds the calling test, or a part of it, to the list of skipped tests, with the reason.
 ///
 /// # Panics
 /// If `scripts/setup.sh tests` should have made it possible and `CI` or `AGON_REQUIRE_ALL` is set.
 #[track_caller]
-#[allow(clippy::print_stderr, reason = "for tests: what is left out is said")]
+#[allow(clippy::print_stderr, reason = "for tests: skipped tests are printed")]
 pub fn cannot_run(lacks: Lacks, why: &str) {
     let thread = std::thread::current();
     let place = Location::caller();
@@ -32,7 +32,7 @@ pub fn cannot_run(lacks: Lacks, why: &str) {
     eprintln!("skipped: {name}: {why}");
     if let Some(list) = std::env::var_os(SKIPPED_TESTS).filter(|list| !list.is_empty()) {
         let written = OpenOptions::new().create(true).append(true).open(&list);
-        // One write: other test programs append to the same file.
+        // A single write, because other test programs append to the same file.
         let written = written.and_then(|mut file| file.write_all(line(&name, why, lacks).as_bytes()));
         assert!(written.is_ok(), "{}: {written:?}", list.display());
     }
@@ -40,11 +40,11 @@ pub fn cannot_run(lacks: Lacks, why: &str) {
         [REQUIRE_ALL, "CI"].iter().any(|name| std::env::var_os(name).is_some_and(|set| !set.is_empty()));
     assert!(
         !all || lacks == Lacks::Machine,
-        "{name} cannot run: {why}\nhint: `scripts/setup.sh tests` installs what it needs"
+        "{name} cannot run: {why}\nhint: install what it needs with `scripts/setup.sh tests`"
     );
 }
 
-/// The program without its hash, and the test. A test that is alone in its program's main thread has only a place.
+/// The program without its hash, and the test. A test that runs in its program's main thread is named by its place.
 fn test_name(thread: Option<&str>, program: &str, place: &str) -> String {
     let file = program.rsplit('/').next().unwrap_or_default();
     let program = file.rsplit_once('-').map_or(file, |(name, _)| name);

@@ -1,8 +1,7 @@
 //! Large competitions through the real program: `make bench`, or `cargo bench -p agon --bench competitions`.
 //!
-//! A ledger with a million made-up results of 2,000 bots: how long its table takes, how long going on with it, how much memory; how soon a
-//! league of 2,000 bots and two million games starts; what ledger and scheduler add to a game. Nothing here fails: a figure beyond its
-//! bound is marked.
+//! A ledger with a million generated results of 2,000 bots: time of its table, time to resume, memory. Start time of a league with 2,000 bots
+//! and two million games. Overhead of ledger and scheduler per game. Nothing here fails: a figure beyond its bound is marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -28,16 +27,16 @@ use agon_store::{FinishedMatch, Ledger as _, NewBotVersion, Snapshot, SqliteLedg
 use tokio::runtime::{Builder, Runtime};
 
 const BOTS: usize = 2_000;
-/// Matches of each: 2,000 x 2,000 / 4 are a million.
+/// Matches per bot: 2,000 x 2,000 / 4 are a million.
 const MATCHES: u64 = 2_000;
-/// Left to be played by the run that goes on.
+/// Matches that are left for the resumed run.
 const LEFT: u64 = 8;
-/// Matches in one transaction, and from one snapshot to the next, as the runner has them.
+/// Matches per transaction and per snapshot, as in the runner.
 const BATCH: usize = 1_000;
 const SNAPSHOT: usize = 16_000;
 
 fn main() {
-    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    // `cargo test --benches` runs this with `--test`: only the build is checked then.
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
@@ -54,7 +53,7 @@ fn row(what: &str, bound: f64, unit: &str, measured: f64) {
     println!("{what:<58} {:>14} {:>14}{mark}", format!("{bound:.0}{unit}"), format!("{measured:.2}{unit}"));
 }
 
-/// A competition of so many bots, all of them the same house bot.
+/// A competition of this number of bots, all the same house bot.
 fn file(folder: &Path, name: &str, bots: usize, matches: u64) -> String {
     let mut text = format!(
         "name = \"Large\"\ngame = \"solitude-scramble\"\nseed = \"large\"\n\n[[phase]]\nname = \"All\"\nformat = \"groups\"\nmatches = {matches}\n"
@@ -66,7 +65,7 @@ fn file(folder: &Path, name: &str, bots: usize, matches: u64) -> String {
     text
 }
 
-/// A run of the program: seconds, and MiB at most.
+/// Runs the program. Returns seconds and peak memory in MiB.
 fn run(folder: &Path, words: &[&str]) -> (f64, f64) {
     let begun = Instant::now();
     let mut child = agon(folder, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -105,7 +104,7 @@ fn million(folder: &Path, runtime: &Runtime) {
     row("its memory", 200.0, " MiB", mebibytes);
 }
 
-/// All results but the last few, made up, under the keys of the real schedule.
+/// Writes all results except the last few, generated under the keys of the real schedule.
 async fn fill(path: &Path, text: &str) {
     let competition = CompetitionConfig::read(text).unwrap();
     let info = any_game(competition.game).unwrap().info();
@@ -187,7 +186,7 @@ fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
     MatchResult { key, games: vec![game], points: Vec::new() }
 }
 
-/// Two million games of 2,000 bots: how soon the first is over.
+/// Time until the first of two million games of 2,000 bots is stored.
 fn start(folder: &Path) {
     file(folder, "start.toml", BOTS, 2 * MATCHES);
     let begun = Instant::now();
@@ -205,7 +204,7 @@ fn start(folder: &Path) {
     row("2,000 bots, 2,000,000 games: until the first is kept", 1.0, " s", seconds);
 }
 
-/// What a game costs in a competition beyond what the engine takes to play and record it, on one core.
+/// Cost of a game in a competition beyond playing and recording it in the engine, on one core.
 fn overhead(folder: &Path) {
     const GAMES: u64 = 40_000;
     file(folder, "many.toml", 60, GAMES * 4 / 60);

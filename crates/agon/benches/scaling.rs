@@ -1,8 +1,8 @@
-//! The same league on this machine alone, and on one and two workers of one core each: `make bench`, or `cargo bench -p agon --bench scaling`.
+//! The same league on this machine alone, and with one and two workers of one core each: `make bench`, or `cargo bench -p agon --bench scaling`.
 //!
-//! Real processes of the real program, a real nats-server, a real PostgreSQL, all of them on the same two cores: what the coordinator and the servers need is
-//! taken from the workers, as it is taken from nobody when the machine plays alone. Local runs and distributed ones take turns, medians count, and only
-//! ratios are judged. Nothing here fails: a figure beyond its bound is marked.
+//! Real processes of the program, a real nats-server and a real PostgreSQL share the same two cores, so the coordinator and the servers take
+//! time from the workers. Local and distributed runs alternate, medians count, and only ratios are judged. Nothing here fails: a figure beyond
+//! its bound is marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -21,13 +21,13 @@ use agon_store::MatchFilter;
 use agon_test_servers::{Nats, Postgres, Program, ProgramConfig};
 use futures_util::StreamExt as _;
 
-/// Of each kind of run; the median counts.
+/// Number of runs of each kind; the median counts.
 const ROUNDS: usize = 5;
-/// How long a run with two workers should take.
-const LONG: f64 = 12.0;
+/// Target duration in seconds of a run with two workers.
+const TARGET_RUN_SECONDS: f64 = 12.0;
 
 fn main() {
-    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    // `cargo test --benches` runs this with `--test`: only the build is checked then.
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
@@ -76,14 +76,14 @@ struct Bench<'b> {
 }
 
 impl<'b> Bench<'b> {
-    /// Games of about so many milliseconds: two planners of Colour Battle, who think by counting, for as many rounds as that takes here.
+    /// Games of about this duration: two planners of Colour Battle, whose thinking is counted, with as many rounds as that takes on this machine.
     fn new(millis: f64, nats: &'b Nats, postgres: &'b Postgres) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bench = Self { folder, nats, postgres };
         bench.write(1000, 200);
         let a_thousand = 1e3 / bench.local(1);
         let rounds = (1000.0 * millis / a_thousand).round() as u32;
-        bench.write(rounds, (LONG * 2e3 / millis) as u32);
+        bench.write(rounds, (TARGET_RUN_SECONDS * 2e3 / millis) as u32);
         bench
     }
 
@@ -108,7 +108,7 @@ impl<'b> Bench<'b> {
         ProgramConfig::new("taskset", &words, self.folder.path(), &log).start()
     }
 
-    /// Games a second without anybody else.
+    /// Games per second of a local run.
     fn local(&self, jobs: u32) -> f64 {
         let _ = fs::remove_file(self.path().with_extension("ledger"));
         let cores = if jobs == 1 { "0" } else { "0,1" };
@@ -117,7 +117,7 @@ impl<'b> Bench<'b> {
         self.rate(&LedgerLocation::File, 0)
     }
 
-    /// Games a second with so many workers, each on a core of its own.
+    /// Games per second with this number of workers, each on a separate core.
     fn distributed(&self, workers: usize) -> f64 {
         let (nats, database) = (self.nats.url(), self.postgres.database().url);
         let crowd: Vec<Program> = (0..workers)
@@ -143,13 +143,13 @@ impl<'b> Bench<'b> {
         self.rate(&LedgerLocation::Database(database), workers)
     }
 
-    /// What the ledger says: for each of those who played, from the first lot it handed in to its last. How long programs take to start is left out.
+    /// Rate according to the ledger: for each worker from its first report to its last, so that the start of programs is not counted.
     fn rate(&self, place: &LedgerLocation, workers: usize) -> f64 {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let sitting = LoadedCompetition::read(&self.path()).unwrap();
+        let loaded = LoadedCompetition::read(&self.path()).unwrap();
         runtime.block_on(async {
-            let ledger = sitting.ledger_to_read_at(place).await.unwrap();
+            let ledger = loaded.ledger_to_read_at(place).await.unwrap();
             let mut ends = BTreeMap::new();
             let mut matches = ledger.matches(0, MatchFilter::default());
             while let Some(one) = matches.next().await {
@@ -169,11 +169,11 @@ impl<'b> Bench<'b> {
     }
 }
 
-/// Games a second of one who handed in at these moments (milliseconds).
+/// Games per second of one worker with reports at these times (milliseconds).
 fn one_rate(mut ends: Vec<i64>) -> f64 {
     ends.sort_unstable();
     let (first, last) = (ends[0], ends[ends.len() - 1]);
-    // What came with the first lot was played before it.
+    // The matches of the first report were played before it.
     let since = ends.iter().filter(|&&end| end > first).count();
     since as f64 / ((last - first) as f64 / 1e3)
 }

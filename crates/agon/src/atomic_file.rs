@@ -1,4 +1,4 @@
-//! Files: written whole or not at all, read with care.
+//! Atomic file writing, and reading of record files.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -11,23 +11,23 @@ use agon_core::record::{Digest, Record, read_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
-/// A file in the making. It appears under its name only when it is complete; until then it has none, so that nothing is left
-/// of it even if this program is killed.
+/// A file that is written completely or not at all. It gets its name only when it is complete. Until then it has no name,
+/// so nothing remains if this program is killed.
 pub struct AtomicFile {
     path: PathBuf,
-    /// What it is, for errors: `the record`.
+    /// Name of the content for errors, such as `the record`.
     what: &'static str,
-    /// The name it has for a moment before it replaces what was there; from the start where files without a name are not
-    /// to be had.
-    draft: PathBuf,
+    /// Temporary name. A file system without unnamed files uses it from the start; otherwise the file has it only for a moment
+    /// before it replaces the old file.
+    temporary: PathBuf,
     file: Option<File>,
-    nameless: bool,
+    unnamed: bool,
 }
 
-const HINT: &str = "choose a folder that exists and that you may write to";
+const HINT: &str = "choose an existing folder with write permission";
 
 impl AtomicFile {
-    /// Opens the draft, so that a path that cannot be written is found before any work is done.
+    /// Opens the temporary file, so that a path that cannot be written is reported before any work is done.
     pub fn create(path: &Path, what: &'static str) -> Result<Self, Failure> {
         if path.is_dir() {
             let message =
@@ -35,73 +35,73 @@ impl AtomicFile {
             return Err(Failure { kind: ErrorKind::Internal, message });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let mut whole = Self { path: path.to_owned(), what, draft, file: None, nameless: false };
-        whole.file = nameless(path).ok();
-        whole.nameless = whole.file.is_some();
-        if !whole.nameless {
-            whole.file = Some(File::create(&whole.draft).map_err(|e| whole.failed(&e, HINT))?);
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let mut file = Self { path: path.to_owned(), what, temporary, file: None, unnamed: false };
+        file.file = open_unnamed(path).ok();
+        file.unnamed = file.file.is_some();
+        if !file.unnamed {
+            file.file = Some(File::create(&file.temporary).map_err(|e| file.write_error(&e, HINT))?);
         }
-        Ok(whole)
+        Ok(file)
     }
 
-    /// Writes a whole file at once.
+    /// Writes `content` as a complete file.
     pub fn write(path: &Path, what: &'static str, content: &[u8]) -> Result<(), Failure> {
         let mut file = Self::create(path, what)?;
         file.add(content)?;
         file.finish()
     }
 
-    /// Adds to it.
+    /// Appends `content`.
     pub fn add(&mut self, content: &[u8]) -> Result<(), Failure> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        file.write_all(content).map_err(|e| self.failed(&e, "is the disk full?"))
+        file.write_all(content).map_err(|e| self.write_error(&e, "check the free disk space"))
     }
 
-    /// Gives the file its name.
+    /// Completes the file and gives it its name.
     pub fn finish(mut self) -> Result<(), Failure> {
         if let Some(file) = self.file.take() {
-            file.sync_all().map_err(|e| self.failed(&e, HINT))?;
-            if self.nameless {
-                give_name(&file, &self.draft).map_err(|e| self.failed(&e, HINT))?;
+            file.sync_all().map_err(|e| self.write_error(&e, HINT))?;
+            if self.unnamed {
+                link_unnamed(&file, &self.temporary).map_err(|e| self.write_error(&e, HINT))?;
             }
         }
-        fs::rename(&self.draft, &self.path).map_err(|e| self.failed(&e, HINT))
+        fs::rename(&self.temporary, &self.path).map_err(|e| self.write_error(&e, HINT))
     }
 
-    fn failed(&self, error: &io::Error, hint: &str) -> Failure {
+    fn write_error(&self, error: &io::Error, hint: &str) -> Failure {
         Failure::io(format!("write {}", self.what), &self.path, error, hint)
     }
 }
 
 impl Drop for AtomicFile {
-    /// A draft that was never finished goes away with it.
+    /// Removes a temporary file that was never finished.
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.draft);
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Opens a file without a name on the disk where this one is to be. Not every file system has them.
-fn nameless(path: &Path) -> io::Result<File> {
+/// Opens an unnamed file in the folder of `path`. Not every file system supports this.
+fn open_unnamed(path: &Path) -> io::Result<File> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666))?))
 }
 
-/// Gives it a name.
-fn give_name(file: &File, name: &Path) -> io::Result<()> {
+/// Gives an unnamed file a name.
+fn link_unnamed(file: &File, name: &Path) -> io::Result<()> {
     let here = format!("/proc/self/fd/{}", file.as_raw_fd());
     Ok(rustix::fs::linkat(CWD, here, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Reads all games of a file.
+/// Reads all games of a record file.
 pub fn read(path: &Path) -> Result<Vec<Record>, Failure> {
     let bytes = fs::read(path)
-        .map_err(|e| Failure::io("read", path, &e, "is the path right, and may you read it?"))?;
+        .map_err(|e| Failure::io("read", path, &e, "check that the file exists and is readable"))?;
     read_all(&bytes).map_err(|e| Failure::record(path, &e))
 }
 
-/// The digest of several games: of one game its own, of more the hash of theirs in order.
+/// Digest of several games: for one game its own digest, for more the hash of their digests in order.
 pub fn digest_of(digests: &[Digest]) -> Option<Digest> {
     match digests {
         [] => None,

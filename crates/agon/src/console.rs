@@ -1,4 +1,4 @@
-//! A person at the terminal, as a player.
+//! The user at the terminal as a player.
 
 use std::io::{self, BufRead as _, Write as _};
 
@@ -7,7 +7,7 @@ use agon_engine::HumanConsole;
 
 use crate::watch::paint;
 
-/// Asks on stderr, so that stdout stays data; reads lines from stdin.
+/// Asks on stderr, because stdout is for data, and reads lines from stdin.
 pub struct Terminal {
     /// Whether to draw in colour.
     pub colour: bool,
@@ -23,10 +23,10 @@ impl HumanConsole for Terminal {
     ) -> io::Result<Option<String>> {
         let mut out = io::stderr().lock();
         match trouble {
-            Some(trouble) => writeln!(out, "That does not work: {trouble}")?,
+            Some(trouble) => writeln!(out, "Invalid input: {trouble}")?,
             None => write!(out, "\n{}\n", paint::ansi(picture, self.colour))?,
         }
-        write!(out, "seat {seat}, {} (such as {}): ", request.asks, request.example)?;
+        write!(out, "seat {seat}, {} (for example {}): ", request.asks, request.example)?;
         out.flush()?;
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line)?;

@@ -1,14 +1,14 @@
-//! Failures as they are shown in the terminal.
+//! Prints errors in the terminal.
 
 use agon_bots::Failure;
 
-/// Words that make no command: what is wrong in one line, and the parser's tip (or where to look) as the hint.
+/// Converts a clap error: the problem in one line, and clap's tip (or the usage) as the hint.
 pub fn from_clap(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut what = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let rest: Vec<&str> = lines.collect();
-    // A list such as the missing arguments belongs to the line that announces it.
+    // A list, such as the missing arguments, is appended to the line that announces it.
     if what.ends_with(':') {
         let list: Vec<&str> = rest.iter().copied().take_while(|line| !line.starts_with("Usage")).collect();
         what = format!("{what} {}", list.join(" "));
@@ -19,10 +19,10 @@ pub fn from_clap(error: &clap::Error) -> Failure {
     Failure::wrong_use(what, hint)
 }
 
-/// Writes it to stderr: `error: ...`, hints in lines of their own.
-#[allow(clippy::print_stderr, reason = "the one place where errors are shown")]
+/// Writes the error to stderr: `error: ...`, with each hint in a separate line.
+#[allow(clippy::print_stderr, reason = "the only place that prints errors")]
 pub fn show(failure: &Failure) {
-    // Some answers are told on stdout already.
+    // An empty message means that the command has printed its result to stdout.
     if failure.message.is_empty() {
         return;
     }
@@ -34,7 +34,7 @@ pub fn show(failure: &Failure) {
     }
 }
 
-/// Whether this is a line of a file, with its number, or the caret below it: `  3 | name = 5`.
+/// Whether this is a numbered line of a file, or the caret below it: `  3 | name = 5`.
 fn is_quote(line: &str) -> bool {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     line.starts_with("  ") && (rest.starts_with(" |") || rest.starts_with('|'))

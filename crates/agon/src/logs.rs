@@ -1,4 +1,4 @@
-//! `agon play ... --logs DIR`: for each game and each program at the table a text file that its author can read.
+//! `agon play ... --logs DIR`: one readable log file for each game and each program.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,73 +13,73 @@ use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use crate::atomic_file::AtomicFile;
 use crate::output;
 
-/// A file is cut here: a bot that prints as much as it can in every turn fills no disk.
-const LONGEST: usize = 8 << 20;
-/// So much of a bot's name gets into the name of its files.
-const NAME_KEPT: usize = 40;
+/// Maximum size of a log file in bytes, so that a bot with endless output cannot fill the disk.
+const MAX_LOG_BYTES: usize = 8 << 20;
+/// Maximum number of characters of a bot's name in the names of its files.
+const MAX_NAME_CHARS: usize = 40;
 
-/// Where logs go, and whose they are.
+/// Folder of the log files, and the seats that get one.
 pub struct Logs {
     folder: PathBuf,
     info: &'static GameInfo,
-    /// House bots print nothing, and a person knows what they did.
+    /// Seats that are programs. House bots and the user at the terminal get no log.
     programs: Vec<bool>,
 }
 
 impl Logs {
-    /// Makes the folder, so that one that cannot be made is found before any game.
+    /// Creates the folder first, so that a failure is reported before any game.
     pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Failure> {
-        let failed = |e: io::Error| Failure::io("make the folder", folder, &e, "choose another for --logs");
+        let failed = |e: io::Error| Failure::io("create the folder", folder, &e, "choose another for --logs");
         std::fs::create_dir_all(folder).map_err(failed)?;
         let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
-            output::note("note: --logs: no program sits at the table, so there is nothing to log");
+            output::note("note: --logs: no seat is a program, so there is nothing to log");
         }
         Ok(Self { folder: folder.to_owned(), info, programs })
     }
 
-    /// A log for games that are played one after the other; `first` is added to their numbers.
+    /// A log for games that are played one after the other. `first` is added to their numbers.
     pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
-        Box::new(Log { logs: self, first, pages: Vec::new() })
+        Box::new(GameLog { logs: self, first, files: Vec::new() })
     }
 }
 
-/// The log of the game that is being played.
-struct Log<'l> {
+/// The log of the current game.
+struct GameLog<'l> {
     logs: &'l Logs,
     first: u32,
-    pages: Vec<SeatLogFile>,
+    files: Vec<SeatLogFile>,
 }
 
-/// The file of one seat in the making. In memory until the game is over, so that it appears whole.
+/// The log file of one seat. It stays in memory until the game is finished, so that it is written completely.
 struct SeatLogFile {
     seat: Seat,
     path: PathBuf,
     text: String,
-    /// How much did not fit.
-    cut: usize,
+    /// Number of bytes that did not fit.
+    omitted_bytes: usize,
     asked: bool,
 }
 
-impl Log<'_> {
-    fn page(&mut self, seat: Seat) -> Option<&mut SeatLogFile> {
-        self.pages.iter_mut().find(|page| page.seat == seat)
+impl GameLog<'_> {
+    fn file(&mut self, seat: Seat) -> Option<&mut SeatLogFile> {
+        self.files.iter_mut().find(|file| file.seat == seat)
     }
 
     fn write(&mut self, last: &str) -> Result<(), Failure> {
-        for mut page in self.pages.drain(..) {
-            page.finish(last);
-            AtomicFile::write(&page.path, "the log", page.text.as_bytes())?;
+        for mut file in self.files.drain(..) {
+            file.finish(last);
+            AtomicFile::write(&file.path, "the log", file.text.as_bytes())?;
         }
         Ok(())
     }
 }
 
-impl TurnLog for Log<'_> {
+impl TurnLog for GameLog<'_> {
     fn begin_game(&mut self, game: u32, header: &RecordHeader) -> io::Result<()> {
         let number = self.first + game + 1;
         let seats = Seat::all(header.seats.len()).zip(&header.seats).zip(&self.logs.programs);
-        self.pages = seats
+        self.files = seats
             .filter(|(_, program)| **program)
             .map(|((seat, who), _)| {
                 SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who)
@@ -89,17 +89,17 @@ impl TurnLog for Log<'_> {
     }
 
     fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
-        if let Some(page) = self.page(seat).filter(|_| !printed.is_empty()) {
-            let when = if page.asked { "after the last turn" } else { "before the first turn" };
-            page.add(&format!("\nprinted {when}\n{}", indent(printed)));
+        if let Some(file) = self.file(seat).filter(|_| !printed.is_empty()) {
+            let when = if file.asked { "after the last turn" } else { "before the first turn" };
+            file.add(&format!("\nprinted {when}\n{}", indent(printed)));
         }
         Ok(())
     }
 
     fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
-        if let Some(page) = self.page(entry.seat) {
-            page.asked = true;
-            page.add(&entry_text(entry));
+        if let Some(file) = self.file(entry.seat) {
+            file.asked = true;
+            file.add(&entry_text(entry));
         }
         Ok(())
     }
@@ -113,10 +113,10 @@ impl TurnLog for Log<'_> {
     }
 }
 
-impl Drop for Log<'_> {
-    /// A game that could not be played to its end is the one whose log is needed most.
+impl Drop for GameLog<'_> {
+    /// Writes the log of an aborted game too, because that log is needed most.
     fn drop(&mut self) {
-        if let Err(failure) = self.write("\nthe game was not played to its end\n") {
+        if let Err(failure) = self.write("\nthe game was not finished\n") {
             crate::errors::show(&failure);
         }
     }
@@ -131,10 +131,10 @@ impl SeatLogFile {
         seat: Seat,
         who: &SeatRecord,
     ) -> Self {
-        let path = folder.join(format!("game-{number:04}-seat-{seat}-{}.log", safe(&who.name)));
+        let path = folder.join(format!("game-{number:04}-seat-{seat}-{}.log", sanitize_file_name(&who.name)));
         let names: Vec<String> = header.seats.iter().map(|seat| one_line(&seat.name)).collect();
         let text = format!(
-            "{}, game {number}, seed {}\nseat {seat} ({}): {}\nbot: {}\nat the table: {}\n",
+            "{}, game {number}, seed {}\nseat {seat} ({}): {}\nbot: {}\nplayers: {}\n",
             info.title,
             header.seed,
             info.role(seat).name,
@@ -142,21 +142,24 @@ impl SeatLogFile {
             one_line(&who.bot),
             names.join(", "),
         );
-        Self { seat, path, text, cut: 0, asked: false }
+        Self { seat, path, text, omitted_bytes: 0, asked: false }
     }
 
-    /// Adds a whole piece, or none of it once one did not fit: what is read is in order and without holes.
+    /// Appends a piece completely. After the first piece that did not fit it appends nothing more, so the log has no gaps.
     fn add(&mut self, piece: &str) {
-        if self.cut > 0 || self.text.len() + piece.len() > LONGEST {
-            self.cut += piece.len();
+        if self.omitted_bytes > 0 || self.text.len() + piece.len() > MAX_LOG_BYTES {
+            self.omitted_bytes += piece.len();
         } else {
             self.text += piece;
         }
     }
 
     fn finish(&mut self, last: &str) {
-        if self.cut > 0 {
-            self.text += &format!("\n... ({} bytes more: a log is cut at {LONGEST})\n", self.cut);
+        if self.omitted_bytes > 0 {
+            self.text += &format!(
+                "\n... ({} more bytes; the limit of a log is {MAX_LOG_BYTES} bytes)\n",
+                self.omitted_bytes
+            );
         }
         self.text += last;
     }
@@ -176,20 +179,20 @@ fn entry_text(entry: &TurnLogEntry<'_>) -> String {
     text + &indent(printed)
 }
 
-/// A fault in the bot's own words. What a process printed before it was ended is only there.
+/// Message of a fault. `with_log` adds the bot's last output, which only the fault report has if the process was killed.
 pub fn fault_text(fault: &FaultReport, with_log: bool) -> String {
     let mut text = String::new();
     for line in fault.message.lines() {
         text += &format!("  {line}\n");
     }
     if with_log && !fault.stderr.is_empty() {
-        text += "  the end of what it printed:\n";
+        text += "  last output:\n";
         text += &indent(&fault.stderr);
     }
     text
 }
 
-/// Times in one line.
+/// All four times in one line.
 pub fn times_text(times: AnswerTimes) -> String {
     format!(
         "charged {}, wall {}, cpu {}, wait {}",
@@ -200,7 +203,7 @@ pub fn times_text(times: AnswerTimes) -> String {
     )
 }
 
-/// What was printed, set off from what we say.
+/// Marks each line of bot output with `  | `.
 pub fn indent(printed: &str) -> String {
     printed.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "  | {line}");
@@ -208,7 +211,7 @@ pub fn indent(printed: &str) -> String {
     })
 }
 
-/// A name is what its author chose: nothing in it ends the line or is obeyed by a terminal.
+/// Escapes control characters in a name that an author chose, so that it stays on one line and cannot control the terminal.
 pub fn one_line(name: &str) -> String {
     name.chars().fold(String::new(), |mut text, c| {
         if c.is_control() {
@@ -220,10 +223,10 @@ pub fn one_line(name: &str) -> String {
     })
 }
 
-/// A name that can be part of a file's.
-fn safe(name: &str) -> String {
+/// Replaces characters that are not allowed in file names.
+fn sanitize_file_name(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+') { c } else { '_' };
-    name.chars().take(NAME_KEPT).map(keep).collect()
+    name.chars().take(MAX_NAME_CHARS).map(keep).collect()
 }
 
 #[cfg(test)]
@@ -231,15 +234,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_leaves_no_folder() {
-        assert_eq!(safe("../../etc/pass wd\u{1b}"), "______etc_pass_wd_");
-        assert_eq!(safe("id10+_bot"), "id10+_bot");
+    fn bot_name_with_path_characters_is_sanitized() {
+        assert_eq!(sanitize_file_name("../../etc/pass wd\u{1b}"), "______etc_pass_wd_");
+        assert_eq!(sanitize_file_name("id10+_bot"), "id10+_bot");
         assert_eq!(one_line("a\nb\u{1b}"), "a\\nb\\u{1b}");
-        assert_eq!(safe(&"x".repeat(10_000)).len(), NAME_KEPT);
+        assert_eq!(sanitize_file_name(&"x".repeat(10_000)).len(), MAX_NAME_CHARS);
     }
 
     #[test]
-    fn the_log_of_a_game_that_is_broken_off_is_written() {
+    fn log_of_an_aborted_game_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let info = agon_engine::any_game("connect-five").unwrap().info();
         let logs = Logs { folder: folder.path().to_owned(), info, programs: vec![false, true] };
@@ -260,24 +263,24 @@ mod tests {
         drop(log);
         let text = std::fs::read_to_string(folder.path().join("game-0003-seat-1-mine.log")).unwrap();
         assert!(text.contains("printed before the first turn\n  | hello\n"), "{text}");
-        assert!(text.ends_with("\nthe game was not played to its end\n"), "{text}");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+        assert!(text.ends_with("\nthe game was not finished\n"), "{text}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
     }
 
     #[test]
-    fn a_log_is_cut_with_a_notice() {
+    fn log_above_the_limit_is_cut_with_a_notice() {
         let (seat, path) = (Seat(0), PathBuf::new());
-        let mut page = SeatLogFile { seat, path, text: String::new(), cut: 0, asked: true };
-        let piece = "x".repeat(LONGEST / 4);
+        let mut file = SeatLogFile { seat, path, text: String::new(), omitted_bytes: 0, asked: true };
+        let piece = "x".repeat(MAX_LOG_BYTES / 4);
         for _ in 0..6 {
-            page.add(&piece);
+            file.add(&piece);
         }
-        page.add("small");
-        page.finish("end\n");
-        assert!(page.text.len() < LONGEST + 200);
-        assert!(
-            page.text
-                .ends_with(&format!("({} bytes more: a log is cut at {LONGEST})\nend\n", LONGEST / 2 + 5))
-        );
+        file.add("small");
+        file.finish("end\n");
+        assert!(file.text.len() < MAX_LOG_BYTES + 200);
+        assert!(file.text.ends_with(&format!(
+            "({} more bytes; the limit of a log is {MAX_LOG_BYTES} bytes)\nend\n",
+            MAX_LOG_BYTES / 2 + 5
+        )));
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: words in, tables and progress out. Holds no logic that others need.
+//! The command line program. Contains no logic that other crates need.
 
 mod atomic_file;
 mod cli;
@@ -24,7 +24,7 @@ use clap::error::ErrorKind;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    // Started again by itself to put a bot behind the sandbox: then this never returns.
+    // Agon starts itself again as the launcher that puts a bot into the sandbox. In that case this call never returns.
     agon_host::sandbox::run_launcher_if_requested();
     let done = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         {
             Err(errors::from_clap(&error))
         }
-        // Help and version were asked for.
+        // The user asked for the help or the version.
         Err(error) => error.exit(),
     };
     match done {

@@ -1,4 +1,4 @@
-//! Data on stdout: tables for people, JSON for programs.
+//! Output on stdout: text tables and JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use agon_engine::Estimate;
 use agon_report::table_formats::table_of_width;
 use serde_json::Value as Json;
 
-/// How wide a table in a file may be.
+/// Width of a table that is not printed to a terminal.
 const FILE_WIDTH: u16 = 160;
 
-/// Writes text to stdout. A reader that has gone away (`agon ... | head`) is no error.
+/// Writes text to stdout. A closed pipe (`agon ... | head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -20,38 +20,38 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a JSON document to stdout. `kind` names what it is.
+/// Writes a JSON document to stdout. `kind` is the type of the document.
 pub fn print_json(kind: &str, content: Json) -> Result<(), Failure> {
     print(&format!("{:#}\n", document(kind, content)))
 }
 
-/// Writes a JSON document in one line: one of several that follow each other.
+/// Writes a JSON document in one line, as one of a sequence.
 pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
     print(&format!("{}\n", document(kind, content)))
 }
 
-/// A message beside the data, on stderr.
+/// Writes a message to stderr.
 #[allow(clippy::print_stderr, reason = "messages go to stderr")]
 pub fn note(text: &str) {
     eprintln!("{text}");
 }
 
-/// Whether colour may be used on stdout.
+/// Whether stdout may contain colours.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// A table as wide as fits where it is shown: titles that start with `>` are right-aligned.
+/// A table that fits the output. Titles that start with `>` are right-aligned.
 pub fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
     table_of_width(titles, rows, table_width())
 }
 
-/// How wide a table may be: what reads well in a file, or `None` on a terminal, which knows its own width.
+/// Maximum width of a table: fixed for a file, `None` for a terminal, which has its own width.
 pub fn table_width() -> Option<u16> {
     (!io::stdout().is_terminal()).then_some(FILE_WIDTH)
 }
 
-/// `4.51 ± 0.12`; without the second part when nothing is known about it.
+/// `4.51 ± 0.12`, or only the mean if the error is unknown.
 pub fn estimate(estimate: Estimate, decimals: usize) -> String {
     let half = (estimate.high - estimate.low) / 2.0;
     if half > 0.0 && half.is_finite() {
@@ -61,17 +61,17 @@ pub fn estimate(estimate: Estimate, decimals: usize) -> String {
     }
 }
 
-/// A share in per cent with its interval: `62.5 % (48-75)`.
+/// A share as a percentage with its interval: `62.5 % (48-75)`.
 pub fn per_cent(share: Estimate) -> String {
     format!("{:.1} % ({:.0}-{:.0})", 100.0 * share.mean, 100.0 * share.low, 100.0 * share.high)
 }
 
-/// A time in the unit that suits it: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
+/// A time with a suitable unit: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
 pub fn time(time: Duration) -> String {
     agon_league::standings::format_duration(time.as_nanos() as f64)
 }
 
-/// In whole and fractional microseconds, for JSON.
+/// Microseconds with fractions, for JSON.
 pub fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

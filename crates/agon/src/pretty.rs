@@ -1,10 +1,10 @@
-//! JSON for people: what fits a line stays on one, so that a board looks like a board. Works on the text, so that fields
-//! keep the order a bot gets them in.
+//! Readable JSON layout: a value that fits on a line stays on one line, so that a board looks like a board. Works on the
+//! text, so that fields keep the order in which a bot receives them.
 
-/// As wide as a terminal usually is, and a bit.
+/// Maximum width of a line.
 const WIDTH: usize = 100;
 
-/// Lays out a JSON text. What is not JSON comes back as it is.
+/// Formats a JSON text. Text that is not JSON is returned unchanged.
 pub fn pretty(json: &str) -> String {
     lay_out(json.trim(), 0)
 }
@@ -32,7 +32,7 @@ fn lay_out(value: &str, indent: usize) -> String {
     format!("{open}\n{}\n{}{close}", parts.join(",\n"), " ".repeat(indent))
 }
 
-/// Cuts at each `mark` that stands in no string and no inner list or object.
+/// Splits at each `mark` outside strings and nested values.
 fn parts(text: &str, mark: u8) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0i32);
@@ -51,7 +51,7 @@ fn parts(text: &str, mark: u8) -> Vec<&str> {
     parts
 }
 
-/// With a blank after each comma and colon.
+/// Adds a space after each comma and colon.
 fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 16);
     let mut start = 0;
@@ -65,7 +65,7 @@ fn spaced(text: &str) -> String {
     spaced + &text[start..]
 }
 
-/// The bytes that are part of no string, with their places.
+/// Bytes outside strings, with their positions.
 fn outside_strings(text: &str) -> impl Iterator<Item = (usize, u8)> {
     let (mut inside, mut escaped) = (false, false);
     text.bytes().enumerate().filter(move |(_, byte)| {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_on_a_line_and_fields_keep_their_order() {
+    fn short_values_stay_on_one_line_and_fields_keep_their_order() {
         assert_eq!(pretty(r#"{"b":[1,2],"a":"x,y:\"z"}"#), r#"{"b": [1, 2], "a": "x,y:\"z"}"#);
         let row = format!("[{}]", vec!["0"; 20].join(","));
         let board = format!(r#"{{"player":1,"board":[{row},{row}],"empty":[],"none":{{}}}}"#);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_and_nothing_panics() {
+    fn any_text_keeps_its_content_and_does_not_panic() {
         let long =
             format!(r#"{{"a":{:?},"b":[{}]}}"#, "ä,\\\"[".repeat(40), vec!["{\"c\":null}"; 30].join(","));
         let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();

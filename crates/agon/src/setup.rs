@@ -1,4 +1,4 @@
-//! From words on the command line to a game: paths are read from the current folder, what is to be said goes to stderr.
+//! Parsing of bots and settings for commands. Paths are relative to the current folder; messages go to stderr.
 
 use std::path::Path;
 
@@ -12,35 +12,40 @@ use crate::output;
 pub use agon_bots::parse_options::{jobs, seed};
 pub use agon_bots::resolve::try_load;
 
-/// The current folder: paths stay as they were named.
-pub fn here() -> &'static Path {
+/// The current folder. Paths stay as the user wrote them.
+pub fn current_dir() -> &'static Path {
     Path::new("")
 }
 
-/// Reads a BOT; what it learns is kept.
-pub fn seating(game: &str, bot: &str, sandbox: SandboxMode) -> Result<PlayerSpec, Failure> {
-    read_bot(game, bot, sandbox, true)
+/// Resolves a bot spec. The bot's data is kept.
+pub fn resolve_bot(game: &str, bot: &str, sandbox: SandboxMode) -> Result<PlayerSpec, Failure> {
+    resolve_bot_with(game, bot, sandbox, true)
 }
 
-/// Reads a BOT. `keep` says whether what it learns is kept in its own folder.
-pub fn read_bot(game: &str, bot: &str, sandbox: SandboxMode, keep: bool) -> Result<PlayerSpec, Failure> {
-    let order = BotRequest { game, bot, sandbox, keep, beside: None, folder: here() };
+/// Resolves a bot spec. `keep` decides whether the bot's data is kept in its folder.
+pub fn resolve_bot_with(
+    game: &str,
+    bot: &str,
+    sandbox: SandboxMode,
+    keep: bool,
+) -> Result<PlayerSpec, Failure> {
+    let order = BotRequest { game, bot, sandbox, keep, beside: None, folder: current_dir() };
     resolve::resolve_bot(&order, &mut output::note).map_err(|trouble| trouble.of(bot))
 }
 
-/// Reads `key=value` pairs into a game's settings, and the files that some of them name.
+/// Parses `key=value` pairs into a game's settings, and reads the files that they name.
 pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets), Failure> {
-    parse_options::settings(info, pairs, here())
+    parse_options::settings(info, pairs, current_dir())
 }
 
-/// Gives seated programs what the game's settings decide.
-pub fn furnish(
+/// Installs the files that a game's settings define (such as a word list) for the seated programs.
+pub fn install_game_files(
     game: &str,
     seats: &mut [PlayerSpec],
     settings: &Settings,
     assets: &Assets,
 ) -> Result<(), Failure> {
-    resolve::install_game_files(game, seats, settings, assets, here())
+    resolve::install_game_files(game, seats, settings, assets, current_dir())
 }
 
 /// Hint for an option that only games with matches have.

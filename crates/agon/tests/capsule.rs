@@ -1,4 +1,4 @@
-//! A crash capsule from the server, opened at home: the command in it has the fault happen again.
+//! A repro bundle from the server: the command in it reproduces the fault.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -13,7 +13,7 @@ use common::{agon, folder_with, good};
 use site::Site;
 use site::cup::played;
 
-/// Counts over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
+/// Counts its moves over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
 const COUNTER: &str = "import random
 
 class Counter:
@@ -52,7 +52,7 @@ bot = "house:random"
 "#;
 
 #[test]
-fn a_fault_happens_again_by_the_command_in_its_capsule() {
+fn command_in_a_repro_bundle_reproduces_the_fault() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let zip = runtime.block_on(async {
         let site = Site::new().await;
@@ -90,8 +90,8 @@ fn a_fault_happens_again_by_the_command_in_its_capsule() {
         command.split(' ').map(|word| if word == "BOT" { "Counter.py" } else { word }).collect();
     assert!(command.contains("--game 2") && command.contains("--turn "), "{command}");
     let said = good(&agon(home.path(), &words).output().unwrap());
-    assert!(said.contains("now, the same") && said.contains("ValueError: three is too much"), "{said}");
-    // All of its answers, in both games, are the same again; and the other command works too.
+    assert!(said.contains("now (same)") && said.contains("ValueError: three is too much"), "{said}");
+    // All answers in both games are the same again, and the other command works too.
     let whole: Vec<&str> = words.iter().copied().take_while(|word| *word != "--turn").collect();
     assert!(good(&agon(home.path(), &whole).output().unwrap()).contains("in 2 games of the match"));
     good(&agon(home.path(), &["replay", "game.agon", "--verify"]).output().unwrap());

@@ -1,4 +1,4 @@
-//! `agon check`: yes, or all that is to be mended; and what a bot is.
+//! `agon check`: accepted, or all problems at once; and the hash of a bot.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::place::{Place, player, reader};
 
 #[test]
-fn a_bot_is_what_its_files_are() {
+fn hash_covers_the_files_of_a_bot() {
     let place = Place::new(&[("Bot/Bot.py", &player("Bot")), ("Bot/deep/helper.py", "x = 1\n")]);
     let hash = |bot: &str| {
         let output = place.good(&["check", "connect-five", bot, "--json"]);
@@ -14,14 +14,14 @@ fn a_bot_is_what_its_files_are() {
     };
     let (folder, file) = (hash("Bot"), hash("Bot/Bot.py"));
     place.write("Bot/data/learnt", "x");
-    assert_eq!(hash("Bot"), folder, "what it learns is not what it is");
+    assert_eq!(hash("Bot"), folder, "the hash covers the bot's data");
     place.write("Bot/deep/helper.py", "x = 2\n");
     assert_ne!(hash("Bot"), folder);
-    assert_eq!(hash("Bot/Bot.py"), file, "it does not mention the helper");
+    assert_eq!(hash("Bot/Bot.py"), file, "the hash covers a helper that the bot does not mention");
 }
 
 #[test]
-fn check_says_yes_or_all_that_is_to_be_mended() {
+fn check_accepts_a_bot_or_lists_all_problems() {
     let bad = "import os.path as p\nfrom random import choice\nimport no_such_module\n\ndef get_action(state):\n    return eval('choice')(['LEFT'])\n";
     let place = Place::new(&[
         (
@@ -61,9 +61,9 @@ fn check_says_yes_or_all_that_is_to_be_mended() {
             &format!("    {word}"),
             "    helper.py, line 2, column 5: does not parse: invalid syntax",
             "    hint: fix the syntax",
-            "loads   no   for what is said of its source",
+            "loads   no   skipped: fix the source problems first",
             "plays   -    it does not load",
-            "no: 5 things to mend",
+            "not accepted: 5 problems to fix",
         ]
     );
     let output = place.run(&["check", "connect-five", "Late.py", "--json"]);
@@ -90,8 +90,8 @@ fn check_says_yes_or_all_that_is_to_be_mended() {
 }
 
 #[test]
-fn the_source_is_looked_at_without_being_run() {
-    // It would stop whoever imports it, and replaces modules that the look itself uses.
+fn source_is_checked_without_being_run() {
+    // Importing it would stop the process, and it replaces modules that the check itself uses.
     let stop = "raise SystemExit('was run')\n";
     let place = Place::new(&[
         ("bot/Submission.py", "def get_action(state, match_history):\n    return 'LEFT'\n"),

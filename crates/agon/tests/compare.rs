@@ -1,4 +1,4 @@
-//! `agon compare`: a clear yes, a clear no, a not yet, in all games; the same on any number of threads; CTRL-C; wrong use.
+//! `agon compare`: yes, no and not yet in all games; the same result on any number of threads; CTRL-C; usage errors.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -52,7 +52,7 @@ fn lines(output: &Output) -> Vec<Json> {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn result_does_not_depend_on_the_number_of_threads() {
     for words in [
         "compare connect-five house:line-counter house:tactician --elo1 60 --seed 3 --json",
         "compare solitude-scramble house:cautious house:greedy --elo1 60 --seed 3 --json",
@@ -64,9 +64,9 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
-/// The two games of a pair differ in nothing but the sides: a bot against itself takes one point from each.
+/// The two games of a pair differ only in the sides, so a bot against itself takes one point from each.
 #[test]
-fn a_bot_is_as_good_as_itself() {
+fn bot_compared_with_itself_is_equal() {
     let output = run("compare connect-five house:random house:random --elo1 100 --seed 3 --json");
     assert_eq!(output.status.code(), Some(1));
     let result = lines(&output).pop().unwrap();
@@ -79,7 +79,7 @@ fn a_bot_is_as_good_as_itself() {
 }
 
 #[test]
-fn interrupted_it_says_what_is_known() {
+fn interrupted_comparison_prints_the_result_so_far() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_agon"))
         .args([
             "compare",
@@ -112,18 +112,18 @@ fn interrupted_it_says_what_is_known() {
     assert!(last["pairs"].as_u64().unwrap() >= 10);
 }
 
-/// Builds a tower, and wins with it if nobody minds.
+/// Builds one tower, and wins with it if it is not blocked.
 const TOWER: &str = "class Next:\n    def get_move(self, board, player, T, N):\n        return 0\n";
-/// Builds two by turns, and is too slow.
+/// Builds two towers in turn, and is too slow.
 const TWO_TOWERS: &str = "class Last:\n    def get_move(self, board, player, T, N):\n        return 8 - 2 * (sum(x == player for row in board for x in row) % 2)\n";
 
-/// Two versions of a Python bot side by side, behind the real sandbox.
+/// Two versions of a Python bot in the same folder, in the real sandbox.
 #[test]
-fn python_bots_behind_the_sandbox() {
+fn python_bots_in_the_sandbox_are_compared() {
     let folder = folder_with(&[("Next.py", TOWER), ("Last.py", TWO_TOWERS)]);
     let words = ["compare", "connect-five", "Next.py", "Last.py", "--elo1", "300", "--seed", "7", "--json"];
     let compare = |jobs: &str| {
-        // None of their columns is special.
+        // None of the columns that they use is special.
         let settings = ["--set", "special=4,5", "--jobs", jobs];
         let output = agon(folder.path(), &[&words[..], &settings].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -134,12 +134,12 @@ fn python_bots_behind_the_sandbox() {
     assert_eq!(result["new"]["bot"], "Next.py");
     assert_ne!(result["new"]["hash"], result["old"]["hash"]);
     assert_eq!(result, compare("2"));
-    assert!(!folder.path().join("data").exists(), "what they learn is not kept");
+    assert!(!folder.path().join("data").exists(), "the bots' data was kept");
 }
 
-/// Forks on two cores at once: the same as one after the other.
+/// Forks on two cores give the same result as on one.
 #[test]
-fn python_bots_on_two_threads() {
+fn python_bots_on_two_threads_give_the_same_result() {
     let says = |word: &str| format!("def get_action(state, match_history):\n    return '{word}'\n");
     let folder = folder_with(&[("new/Submission.py", &says("LEFT")), ("old/Submission.py", &says("CENTER"))]);
     let compare = |jobs: &str| {
@@ -158,9 +158,9 @@ fn python_bots_on_two_threads() {
     assert_eq!(one, compare("2"));
 }
 
-/// The role is found by trying; a bot that breaks is counted and quoted.
+/// Agon finds the role by trying, and counts and quotes the faults of a failing bot.
 #[test]
-fn python_roles_are_found_and_faults_counted() {
+fn roles_of_python_bots_are_found_and_faults_are_counted() {
     let Some(python) = python() else { return };
     let seeker = |body: &str| format!("class Seeker(Player):\n    def move(self):\n        {body}\n");
     let folder = folder_with(&[

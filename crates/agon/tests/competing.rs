@@ -1,4 +1,4 @@
-//! Competitions through the program, as an organiser runs them: what is said, what is refused, what stays hidden.
+//! Competitions through the program, as an organiser runs them: messages, rejections, secrets.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -33,7 +33,7 @@ bot = "house:line-counter"
 
 const TWO_PHASES: &str = r#"name = "Two Phases"
 game = "solitude-scramble"
-seed = "nobody knows"
+seed = "a secret text"
 
 [[phase]]
 name = "First"
@@ -82,7 +82,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_cup_from_its_file_to_its_table() {
+fn competition_runs_from_its_file_to_its_table() {
     let folder = folder_with(&[("cup.toml", CUP)]);
     assert_snapshot!("cup_before", whole(folder.path(), "table cup.toml"));
     assert_snapshot!("cup_run", whole(folder.path(), "run cup.toml"));
@@ -95,29 +95,29 @@ fn a_cup_from_its_file_to_its_table() {
         "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place,moves,timeout,"
     ));
     let logs = fs::read_dir(folder.path().join("out/logs")).unwrap().count();
-    assert_eq!(games.lines().count() - 1, 2 * logs, "a line for each seat, a log for each game");
+    assert_eq!(games.lines().count() - 1, 2 * logs, "one line per seat, one log per game");
     let verified = agon(folder.path(), "replay out/records.agon --verify");
     assert!(verified.status.success(), "{}", said(&verified));
 }
 
 #[test]
-fn what_would_make_results_incomparable_is_refused() {
+fn change_that_makes_results_incomparable_is_rejected() {
     let folder = folder_with(&[("cup.toml", CUP)]);
     assert!(agon(folder.path(), "run cup.toml").status.success());
     let changed = CUP.replace("games = 3", "games = 5").replace("house:random", "house:stacker");
     fs::write(folder.path().join("cup.toml"), changed).unwrap();
     assert_snapshot!("cup_changed", whole(folder.path(), "run cup.toml"));
-    // Another name changes no result.
+    // A new name does not change results.
     fs::write(folder.path().join("cup.toml"), CUP.replace("Little Cup", "Renamed Cup")).unwrap();
     assert!(agon(folder.path(), "run cup.toml").status.success());
-    // From the start with another file: the old ledger stays.
+    // Start over with a changed file. The old ledger stays.
     fs::write(folder.path().join("cup.toml"), CUP.replace("games = 3", "games = 5")).unwrap();
     assert!(agon(folder.path(), "run cup.toml --fresh").status.success());
     assert!(folder.path().join("cup.ledger.1").exists());
 }
 
 #[test]
-fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
+fn phase_waits_for_new_versions_and_secrets_stay_hidden() {
     let bot = "def get_action(state, match_history):\n    return \"RIGHT\"\n";
     let folder = folder_with(&[("two.toml", TWO_PHASES), ("mine/Submission.py", bot)]);
     let first = agon(folder.path(), "run two.toml --json");
@@ -126,21 +126,21 @@ fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
     assert!(events.contains("\"event\":\"waiting\""), "{events}");
     let table = String::from_utf8(agon(folder.path(), "table two.toml --format json").stdout).unwrap();
     let told = agon(folder.path(), "export two.toml early");
-    assert!(said(&told).contains("a secret until the competition is over"), "{}", said(&told));
+    assert!(said(&told).contains("secret until the competition is finished"), "{}", said(&told));
     let games = fs::read_to_string(folder.path().join("early/games.csv")).unwrap();
     assert!(games.lines().skip(1).all(|line| line.split(',').nth(5) == Some("")), "{games}");
     assert!(!folder.path().join("early/records.agon").exists());
     for text in [&events, &table, &games] {
-        assert!(!text.contains("nobody knows"), "{text}");
+        assert!(!text.contains("a secret text"), "{text}");
     }
-    // The second phase begins with what was handed in for it, and its bots may read what was published.
+    // The second phase starts with the new versions, and its bots may read the published history.
     let reader = "import history\n\n\ndef get_action(state, match_history):\n    \
                   return \"LEFT\" if len(history.matches) == 4 else 1 / 0\n";
     fs::write(folder.path().join("mine/Submission.py"), reader).unwrap();
     let second = agon(folder.path(), "run two.toml --json");
     assert!(second.status.success(), "{}", said(&second));
     let events = String::from_utf8_lossy(&second.stdout).into_owned();
-    assert!(events.contains("{\"event\":\"over\",\"seed\":\"nobody knows\"}"), "{events}");
+    assert!(events.contains("{\"event\":\"over\",\"seed\":\"a secret text\"}"), "{events}");
     assert!(!events.contains("\"fault\":"), "{events}");
     assert_eq!(
         String::from_utf8(agon(folder.path(), "table two.toml --format json --phase 1").stdout).unwrap(),
@@ -156,14 +156,14 @@ fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
 }
 
 #[test]
-fn what_a_bot_may_not_use_keeps_it_out_of_a_competition() {
+fn bot_with_forbidden_imports_is_rejected_from_a_competition() {
     let bot = "import os\n\n\ndef get_action(state, match_history):\n    return open(\"x\").read()\n";
     let folder = folder_with(&[("two.toml", TWO_PHASES), ("mine/Submission.py", bot)]);
     assert_snapshot!("cup_forbidden", whole(folder.path(), "run two.toml"));
 }
 
 #[test]
-fn an_entrant_can_be_a_git_repository() {
+fn entrant_that_is_a_git_repository_plays_after_an_update() {
     let git = TWO_PHASES.replace("bot = \"./mine\"", "git = \"./repo\"").replace("resubmit = true\n", "");
     let bot = "def get_action(state, match_history):\n    return \"LEFT\"\n";
     let folder = folder_with(&[("two.toml", &git), ("repo/Submission.py", bot)]);
@@ -182,7 +182,7 @@ fn an_entrant_can_be_a_git_repository() {
 }
 
 #[test]
-fn a_bot_that_changed_within_a_phase_is_refused() {
+fn bot_that_changed_within_a_phase_is_rejected() {
     let slow = "import time\n\n\ndef get_action(state, match_history):\n    time.sleep(0.02)\n    return \"RIGHT\"\n";
     let cup = TWO_PHASES.replace("matches = 4", "matches = 200");
     let folder = folder_with(&[("two.toml", &cup), ("mine/Submission.py", slow)]);
@@ -194,17 +194,17 @@ fn a_bot_that_changed_within_a_phase_is_refused() {
     assert!(said(&refused).contains("hint: restore the old files"), "{}", said(&refused));
 }
 
-/// Starts a run and asks it to stop as CTRL-C does as soon as something was played. It says how to go on.
+/// Starts a run and stops it with a signal, as CTRL-C does, after the first match. Checks that it prints how to resume.
 fn stop_after_a_match(folder: &Path) {
     let mut run = Command::new(env!("CARGO_BIN_EXE_agon"));
     run.args(["run", "two.toml"]).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    agon_test_servers::wait_until("a match is played", || {
+    agon_test_servers::wait_until("a match is stored", || {
         let table = agon(folder, "table two.toml --format json");
         let table: serde_json::Value = serde_json::from_slice(&table.stdout).unwrap_or_default();
         table["matches"].as_u64().is_some_and(|matches| matches > 0)
     });
-    // While it runs, nobody else can.
+    // No second run can start while the first one is running.
     let other = agon(folder, "run two.toml");
     assert_eq!(other.status.code(), Some(2), "{}", said(&other));
     assert!(said(&other).contains("is already running, in process"), "{}", said(&other));
@@ -212,12 +212,12 @@ fn stop_after_a_match(folder: &Path) {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let stopped = run.wait_with_output().unwrap();
     assert_eq!(stopped.status.code(), Some(1), "{}", said(&stopped));
-    assert!(said(&stopped).contains("finishing the games that are being played"), "{}", said(&stopped));
-    assert!(said(&stopped).contains("go on with: agon run two.toml"), "{}", said(&stopped));
+    assert!(said(&stopped).contains("finishing the current games"), "{}", said(&stopped));
+    assert!(said(&stopped).contains("resume with: agon run two.toml"), "{}", said(&stopped));
 }
 
 #[test]
-fn the_visualizer_plays_a_list_of_players() {
+fn players_yml_is_played_and_gets_result_pages() {
     let lines = include_str!("../../../test-bots/competitions/lines.py");
     let list = "players:\n- name: One\n  directory: one\n  command: python3 lines.py\n- name: Two\n  directory: two\n  command: python3 lines.py\n";
     let folder =

@@ -1,4 +1,4 @@
-//! `agon init` and `agon update`: a competition's file, and entrants that are git repositories.
+//! `agon init` and `agon update`: competition files, and entrants that are git repositories.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -32,7 +32,7 @@ fn commit(place: &Place, repository: &str, file: &str, content: &str, subject: &
     git(place, repository, &["commit", "--quiet", "-m", subject]);
 }
 
-/// Commits' ids depend on the time they were made.
+/// Masks commit ids, which depend on the time of the commit.
 fn without_ids(text: &str) -> String {
     let is_id = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let word = |word: &str| {
@@ -43,7 +43,7 @@ fn without_ids(text: &str) -> String {
 }
 
 #[test]
-fn init_writes_each_games_own_competition_once_and_says_what_comes_next() {
+fn init_writes_a_competition_file_once_and_prints_the_next_steps() {
     let place = Place::new(&[]);
     for game in agon_games::infos().iter().map(|info| info.id) {
         let file = format!("{game}.toml");
@@ -51,8 +51,8 @@ fn init_writes_each_games_own_competition_once_and_says_what_comes_next() {
         assert!(told.contains(&format!("agon run {file}")), "{told}");
         let written = fs::read_to_string(place.path(&file)).unwrap();
         assert!(written.contains(&format!("agon run {file}")) && !written.contains("FILE"), "{written}");
-        assert!(written.lines().count() <= 65, "short enough to like");
-        // It reads back: there is just nothing to bring up to date.
+        assert!(written.lines().count() <= 65, "the file is too long");
+        // The file can be parsed: `update` has nothing to do.
         assert!(place.good(&["update", &file]).starts_with("no entrant is a git repository"));
         let again = place.run(&["init", game, &file]);
         assert_eq!(code(&again), 2);
@@ -66,7 +66,7 @@ fn init_writes_each_games_own_competition_once_and_says_what_comes_next() {
 }
 
 #[test]
-fn every_mistake_of_a_file_is_shown_with_its_line() {
+fn all_mistakes_of_a_file_are_listed_with_their_lines() {
     let place = Place::new(&[(
         "cup.toml",
         "game = \"word-racr\"\nsandbox = \"on\"\n\n[[phase]]\nformat = \"cup\"\n",
@@ -82,16 +82,16 @@ fn every_mistake_of_a_file_is_shown_with_its_line() {
     );
     let output = place.run(&["update", "none.toml"]);
     assert_eq!(code(&output), 2);
-    assert!(text(&output.stderr).contains("hint: `agon init GAME none.toml` writes one"));
+    assert!(text(&output.stderr).contains("hint: write one with `agon init GAME none.toml`"));
 }
 
 #[test]
-fn update_brings_what_is_new_and_one_that_fails_stops_no_other() {
+fn update_fetches_new_versions_and_a_failure_does_not_stop_the_others() {
     let entrant = |name: &str, more: &str| format!("[[entrant]]\nname = \"{name}\"\n{more}\n");
     let cup = [
         "game = \"colour-battle\"\n[[phase]]\nformat = \"arena\"\n".to_owned(),
         entrant("Rambo", "bot = \"house:random\""),
-        entrant("Nobody", "git = \"nobody\""),
+        entrant("Missing", "git = \"missing\""),
         entrant("Picasso", "git = \"picasso\"\npath = \"picasso.py\""),
         entrant("Blue Picasso", "git = \"picasso\"\nbranch = \"blue\""),
     ];
@@ -99,7 +99,7 @@ fn update_brings_what_is_new_and_one_that_fails_stops_no_other() {
     git(&place, "cup/picasso", &["init", "--quiet", "--initial-branch=main"]);
     commit(&place, "cup/picasso", "picasso.py", "x = 1\n", "first strokes");
     git(&place, "cup/picasso", &["branch", "blue"]);
-    // From another folder: paths are read from the file's.
+    // From another folder: paths are relative to the file's folder.
     let update = || place.run(&["update", "cup/cup.toml"]);
     let (first, same) = (update(), update());
     commit(&place, "cup/picasso", "picasso.py", "x = 2\n", "bolder");
@@ -118,7 +118,7 @@ fn update_brings_what_is_new_and_one_that_fails_stops_no_other() {
     assert_eq!(entries[1]["old"], entries[1]["new"]);
     let folder = entries[1]["folder"].as_str().unwrap();
     assert_eq!(fs::read_to_string(format!("{folder}/picasso.py")).unwrap(), "x = 2\n");
-    // Without the program git everything else still works.
+    // Without git everything else still works.
     let without =
         common::agon(&place.path(""), &["update", "cup/cup.toml"]).env("PATH", "/nowhere").output().unwrap();
     assert!(
@@ -129,7 +129,7 @@ fn update_brings_what_is_new_and_one_that_fails_stops_no_other() {
 }
 
 #[test]
-fn a_player_of_a_list_can_be_read_from_another_base() {
+fn player_of_a_list_can_be_read_from_another_base() {
     let place = Place::new(&[
         ("conf/players.yml", "players:\n  - {name: A, directory: a, command: python3 racer.py}\n"),
         ("run/a/racer.py", &reader("True")),

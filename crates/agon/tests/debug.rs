@@ -1,4 +1,4 @@
-//! `agon debug`: one bot of a record, asked again.
+//! `agon debug`: asks one bot of a record again.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -10,7 +10,7 @@ use std::process::Output;
 use common::{agon, folder_with, good, masked_times, python};
 use serde_json::Value as Json;
 
-/// Counts over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
+/// Counts its moves over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
 const COUNTER: &str = "import random
 
 class Counter:
@@ -34,7 +34,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Plays Connect Five with the counter and keeps the record as `a.agon`. Its fault is in game 2.
+/// Plays Connect Five with the counter and writes the record `a.agon`. The fault is in game 2.
 fn counted(games: &str) -> tempfile::TempDir {
     let folder = folder_with(&[("Counter.py", COUNTER)]);
     let play = ["play", "connect-five", "Counter.py", "house:random", "--seed", "11", "--set", "special=7,8"];
@@ -52,7 +52,7 @@ fn examples() -> PathBuf {
 }
 
 #[test]
-fn programs_and_house_bots_of_all_games_answer_the_same_again() {
+fn programs_and_house_bots_of_all_games_give_the_same_answers() {
     let out = folder_with(&[]);
     let record = out.path().join("a.agon");
     let record = record.to_str().unwrap();
@@ -76,7 +76,7 @@ fn programs_and_house_bots_of_all_games_answer_the_same_again() {
 }
 
 #[test]
-fn python_bots_of_all_apis_answer_the_same_again() {
+fn python_bots_of_all_apis_give_the_same_answers() {
     let bots = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/bots");
     let out = folder_with(&[(
         "both.py",
@@ -106,17 +106,17 @@ fn python_bots_of_all_apis_answer_the_same_again() {
         good(&with_python(&[&["play"], &game[..], &["--seed", "7", "--record", record]].concat()));
         for seat in ["0", "1"] {
             let output = with_python(&["debug", record, "--seat", seat]);
-            assert!(good(&output).contains("each as recorded"), "{game:?}");
+            assert!(good(&output).contains("all as recorded"), "{game:?}");
         }
     }
 }
 
 #[test]
-fn a_bot_of_a_match_knows_what_it_knew() {
+fn bot_of_a_match_has_the_knowledge_of_the_earlier_games() {
     let folder = counted("3");
     let (code, found) = json(folder.path(), &["a.agon", "--seat", "0", "--game", "2"]);
     assert_eq!((code, &found["same"]), (Some(0), &Json::from(true)), "{found}");
-    // Alone, the second game is another one for it: the test can fail.
+    // Control: without the first game, the answers in the second game differ.
     let records = fs::read(folder.path().join("a.agon")).unwrap();
     let second = agon_core::record::read(&records, 1).unwrap().1;
     fs::write(folder.path().join("b.agon"), second).unwrap();
@@ -125,7 +125,7 @@ fn a_bot_of_a_match_knows_what_it_knew() {
 }
 
 #[test]
-fn a_turn_is_shown_with_all_there_is_to_know() {
+fn turn_is_shown_with_observation_answers_times_and_output() {
     let folder = counted("1");
     let output = run(folder.path(), &["debug", "a.agon", "--seat", "0", "--turn", "3"]);
     insta::assert_snapshot!(masked_times(&good(&output)));
@@ -139,7 +139,7 @@ fn a_turn_is_shown_with_all_there_is_to_know() {
 }
 
 #[test]
-fn a_fault_comes_with_its_traceback_and_is_compared() {
+fn fault_is_shown_with_its_traceback_and_compared() {
     let folder = counted("2");
     let words = ["debug", "a.agon", "--seat", "0", "--game", "2"];
     let (_, found) = json(folder.path(), &words[1..]);
@@ -149,15 +149,15 @@ fn a_fault_comes_with_its_traceback_and_is_compared() {
             .unwrap();
     let turn = replay["games"][0]["faults"][0]["turn"].to_string();
     let shown = good(&run(folder.path(), &[&words[..], &["--turn", &turn]].concat()));
-    assert_eq!(shown.matches("ValueError: three is too much").count(), 2, "then and now: {shown}");
+    assert_eq!(shown.matches("ValueError: three is too much").count(), 2, "recorded and now: {shown}");
     assert!(shown.contains("File \"Counter.py\", line 11, in get_move"), "{shown}");
-    // Mended, it answers where the record has a crash.
+    // The fixed bot answers where the record has a crash.
     fs::write(folder.path().join("Counter.py"), COUNTER.replace("== 3", "== 99")).unwrap();
     let output = run(folder.path(), &words);
     assert_eq!(output.status.code(), Some(1));
     let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert!(
-        out.contains(&format!("first difference: game 2, turn {turn}, move\nrecorded       crash")),
+        out.contains(&format!("first difference: game 2, turn {turn}, move\nrecorded        crash")),
         "{out}"
     );
     assert!(said.starts_with("note: Counter.py has changed since the game was recorded\n"), "{said}");
@@ -165,7 +165,7 @@ fn a_fault_comes_with_its_traceback_and_is_compared() {
 }
 
 #[test]
-fn the_first_answer_that_differs_is_named() {
+fn first_answer_that_differs_is_reported() {
     let folder = counted("1");
     let other = "class Other:\n    asked = 0\n    def get_move(self, board, player, T, N):\n        self.asked += 1\n        \
                  print('other', self.asked)\n        return WANTED[self.asked - 1]\n";
@@ -177,7 +177,7 @@ fn the_first_answer_that_differs_is_named() {
         .iter()
         .map(|t| t.as_str().unwrap().parse().unwrap())
         .collect();
-    // The recorded answers of seat 0, but for its third.
+    // The recorded answers of seat 0, except the third.
     let mut wanted: Vec<u32> = turns.iter().step_by(2).copied().collect();
     wanted[2] = (wanted[2] + 1) % 9;
     fs::write(folder.path().join("Other.py"), format!("WANTED = {wanted:?}\n{other}")).unwrap();
@@ -193,7 +193,7 @@ fn the_first_answer_that_differs_is_named() {
 }
 
 #[test]
-fn no_time_limit_holds() {
+fn debug_has_no_time_limit() {
     let slow = "import time\nclass Slow:\n    def get_move(self, board, player, T, N):\n        start = time.thread_time()\n        \
                 while time.thread_time() - start < 0.2: pass\n        return 4\n";
     let folder = folder_with(&[("Slow.py", slow)]);
@@ -207,7 +207,7 @@ fn no_time_limit_holds() {
 }
 
 #[test]
-fn pdb_stops_in_the_bots_own_function() {
+fn pdb_stops_in_the_function_of_the_bot() {
     let folder = counted("2");
     let debug = |words: &[&str], typed: &str| {
         let words = [&["debug", "a.agon", "--seat", "0", "--pdb"], words].concat();
@@ -216,25 +216,25 @@ fn pdb_stops_in_the_bots_own_function() {
     let output = debug(&["--game", "1", "--turn", "3"], "p self.asked, player\nw\nn\np self.asked\nc\n");
     let shown = good(&output);
     for part in
-        ["Counter.py(7)get_move()\n-> self.asked += 1\n", "(Pdb) (1, 1)\n", "(Pdb) 2\n", "\nnow, the same"]
+        ["Counter.py(7)get_move()\n-> self.asked += 1\n", "(Pdb) (1, 1)\n", "(Pdb) 2\n", "\nnow (same)"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(text(&output.stderr).contains("without the sandbox and without time limits"));
-    // Without a turn it stops where the record has a fault.
+    // Without --turn it stops at the recorded fault.
     let shown = good(&debug(&["--game", "2"], "p self.late, N\nc\n"));
     assert!(
         shown.contains("(Pdb) (2, 1)\n") && shown.matches("ValueError: three is too much").count() == 2,
         "{shown}"
     );
-    // An answer changed in the debugger is another answer; leaving it is no answer.
+    // An answer changed in the debugger is different; quitting gives no answer.
     let output = debug(&["--game", "1", "--turn", "1"], "!self.asked = 5\nc\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).contains("\nnow, ANOTHER"), "{}", text(&output.stdout));
-    assert!(good(&debug(&["--game", "1", "--turn", "1"], "q\n")).contains("left the debugger"));
+    assert!(text(&output.stdout).contains("\nnow (DIFFERENT)"), "{}", text(&output.stdout));
+    assert!(good(&debug(&["--game", "1", "--turn", "1"], "q\n")).contains("quit the debugger"));
     assert!(
-        good(&debug(&["--game", "1", "--turn", "1"], "")).contains("left the debugger"),
-        "the input ends"
+        good(&debug(&["--game", "1", "--turn", "1"], "")).contains("quit the debugger"),
+        "end of input quits the debugger"
     );
 }
 
@@ -272,17 +272,17 @@ fn pdb_stops_in_bots_of_the_other_apis() {
             good(&command.write_stdin(typed).output().unwrap())
         };
         with_python(&[&["play"], game, &["--seed", "7", "--record", "a.agon"]].concat(), "");
-        // In Hide and Seek turns are steps of both; the seeker is asked in each.
+        // In Hide and Seek a turn is a step of both. The seeker is asked in each.
         let shown = with_python(&["debug", "a.agon", "--seat", "0", "--turn", "4", "--pdb"], typed);
         assert!(
-            shown.contains(&format!("(Pdb) {expected}\n")) && shown.contains("now, the same"),
+            shown.contains(&format!("(Pdb) {expected}\n")) && shown.contains("now (same)"),
             "{game:?}: {shown}"
         );
     }
 }
 
 #[test]
-fn what_cannot_be_looked_into_is_refused_with_the_range() {
+fn invalid_game_seat_or_turn_is_rejected_with_the_valid_range() {
     let folder = counted("2");
     let human = ["play", "connect-five", "human", "house:random", "--record", "h.agon"];
     good(&agon(folder.path(), &human).write_stdin("quit\n").output().unwrap());
@@ -293,7 +293,7 @@ fn what_cannot_be_looked_into_is_refused_with_the_range() {
         (&["a.agon", "--seat", "0", "--game", "1", "--turn", "2"], "the nearest is --turn "),
         (&["a.agon", "--seat", "0", "--game", "1", "--turn", "9999"], "from turn 1 to turn "),
         (&["a.agon", "--seat", "0", "--game", "1", "--turn", "0"], "from turn 1 to turn "),
-        (&["h.agon", "--seat", "0"], "give --bot BOT"),
+        (&["h.agon", "--seat", "0"], "use --bot BOT"),
         (&["a.agon", "--seat", "1", "--game", "1", "--pdb"], "without --pdb"),
         (&["a.agon", "--seat", "1", "--game", "1", "--bot", "house:randm"], "did you mean house:random?"),
         (&["a.agon", "--game", "1"], "agon debug"),
@@ -318,11 +318,11 @@ fn what_cannot_be_looked_into_is_refused_with_the_range() {
     }
     fs::remove_file(folder.path().join("Counter.py")).unwrap();
     let said = text(&run(folder.path(), &["debug", "a.agon", "--seat", "0", "--game", "1"]).stderr);
-    assert!(said.contains("the folder it was played in") && said.contains("--bot BOT"), "{said}");
+    assert!(said.contains("the folder where it was played") && said.contains("--bot BOT"), "{said}");
 }
 
 #[test]
-fn what_a_program_printed_in_a_stateless_call_is_shown() {
+fn output_of_a_stateless_call_is_shown() {
     let bot = "import json, sys\nfor line in sys.stdin:\n    message = json.loads(line)\n    reply = {'id': message['id']}\n    \
                if message['type'] == 'turn':\n        print('thinking', file=sys.stderr)\n        reply['answer'] = 'LEFT'\n    \
                print(json.dumps(reply), flush=True)\n";

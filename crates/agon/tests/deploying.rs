@@ -1,4 +1,4 @@
-//! The example files of `deploy/` are in order: whoever copies them gets something that starts.
+//! The example files of `deploy/` are valid: a copy of them starts.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn agon(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_agon")).args(words).output().unwrap()
 }
 
-/// Whether `agon` knows all options of these words.
+/// Checks that `agon` knows all options of this command line.
 fn understood(words: &[String]) {
     let help = agon(&[&words[0], "--help"]);
     assert!(help.status.success(), "agon {}", words[0]);
@@ -32,7 +32,7 @@ fn understood(words: &[String]) {
 }
 
 #[test]
-fn nats_server_takes_its_configuration() {
+fn nats_server_accepts_the_configuration() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -65,18 +65,18 @@ fn nats_server_takes_its_configuration() {
     for name in ["nats.conf", "local.conf"] {
         let output = tried(name, &users);
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        // A forgotten password is no password that anybody knows.
+        // A missing password is an error, not an empty password.
         assert!(!tried(name, &users[1..]).status.success(), "{name}");
     }
 }
 
-/// The words behind `ExecStart=`, without the program.
+/// Arguments of `ExecStart=`, without the program.
 fn started(unit: &str) -> Vec<String> {
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/agon ")).unwrap();
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// They take layers of the bots' sandbox away: namespaces of their own, a host name, a `/proc`, seccomp filters that allow what it needs.
+/// Options that would remove layers of the bots' sandbox: namespaces, host name, `/proc`, seccomp filters.
 const NOT_FOR_US: [&str; 10] = [
     "RestrictNamespaces",
     "PrivateUsers",
@@ -91,7 +91,7 @@ const NOT_FOR_US: [&str; 10] = [
 ];
 
 #[test]
-fn units_are_in_order() {
+fn systemd_units_are_valid() {
     for name in ["agon-server.service", "agon-worker@.service"] {
         let unit = read(&format!("systemd/{name}"));
         for wrong in NOT_FOR_US {
@@ -117,7 +117,7 @@ fn units_are_in_order() {
 }
 
 #[test]
-fn the_compose_file_is_in_order() {
+fn compose_file_is_valid() {
     let compose: Json = serde_saphyr::from_str(&read("compose.yaml")).unwrap();
     let services: BTreeMap<&str, &Json> =
         compose["services"].as_object().unwrap().iter().map(|(name, service)| (&**name, service)).collect();
@@ -125,25 +125,28 @@ fn the_compose_file_is_in_order() {
     assert_eq!(names, ["nats", "postgres", "server", "w1", "w2"]);
     let (users, example) = (read("nats/users.conf"), read(".env.example"));
     for (name, service) in &services {
-        // What is mounted, waited for and asked for is there.
+        // Everything that a service mounts, waits for or uses exists.
         for wanted in service["depends_on"].as_object().into_iter().flat_map(|wanted| wanted.keys()) {
-            assert!(services.contains_key(&**wanted), "{name} waits for {wanted}");
+            assert!(services.contains_key(&**wanted), "{name} depends on {wanted}, which does not exist");
         }
         for volume in service["volumes"].as_array().into_iter().flatten() {
             let from = volume.as_str().unwrap().split(':').next().unwrap();
             let there = compose["volumes"].get(from).is_some() || deploy(from).exists();
-            assert!(there, "{name} mounts {from}");
+            assert!(there, "{name} mounts {from}, which does not exist");
         }
         for asked in service.to_string().split("${").skip(1) {
             let variable = asked.split([':', '}']).next().unwrap();
-            assert!(example.contains(&format!("\n{variable}=")), "{name} asks for {variable}");
+            assert!(
+                example.contains(&format!("\n{variable}=")),
+                "{name} uses {variable}, which is not in the example"
+            );
         }
         let Some(command) = service["command"].as_array().filter(|_| *name != "nats") else { continue };
         let words: Vec<String> = command.iter().map(|word| word.as_str().unwrap().to_owned()).collect();
         understood(&words);
         let url = service["environment"]["AGON_NATS"].as_str().unwrap();
         let user = url.trim_start_matches("nats://").split(':').next().unwrap();
-        assert!(users.contains(&format!("user: \"{user}\"")), "{name} is nobody: {user}");
+        assert!(users.contains(&format!("user: \"{user}\"")), "{name}: the user {user} does not exist");
         if words[0] == "worker" {
             assert_eq!((words[1].as_str(), words[2].as_str()), ("--name", user));
         }
@@ -151,7 +154,7 @@ fn the_compose_file_is_in_order() {
 }
 
 #[test]
-fn certificates_are_for_who_was_named() {
+fn certificates_are_issued_for_the_given_hosts() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let make = |words: &[&str]| {
         Command::new(deploy("certificates.sh")).arg(folder.path()).args(words).output().unwrap()
@@ -171,7 +174,7 @@ fn certificates_are_for_who_was_named() {
     assert!(make(&["server", "nats.example.org", "10.0.0.5"]).status.success());
     let authority = fs::read(folder.path().join("ca.pem")).unwrap();
     assert!(make(&["client", "w1"]).status.success());
-    // The authority is made once.
+    // The authority is created once.
     assert_eq!(fs::read(folder.path().join("ca.pem")).unwrap(), authority);
     for (name, purpose) in [("server", "sslserver"), ("w1", "sslclient")] {
         let verified = Command::new("openssl")

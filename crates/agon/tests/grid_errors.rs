@@ -1,4 +1,4 @@
-//! Wrong credentials, servers that are not there, TLS that is half there: what is said, with which exit code, and how soon. Against real servers.
+//! Wrong credentials, unreachable servers, incomplete TLS: message, exit code and timeout. Against real servers.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 #[path = "common/mod.rs"]
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use agon_test_servers::{Nats, free_port};
 use tempfile::TempDir;
 
-/// Nothing waits longer than 10 s for a server; the rest is for machines that do something else too.
-const PATIENCE: Duration = agon_test_servers::WAIT_TIMEOUT;
+/// Timeout of a command. Nothing waits longer than 10 s for a server; the rest is for a busy machine.
+const COMMAND_TIMEOUT: Duration = agon_test_servers::WAIT_TIMEOUT;
 
-/// What came of a command.
-struct Said {
+/// Result of a command.
+struct CommandResult {
     code: i32,
     stdout: String,
     stderr: String,
 }
 
-impl Said {
-    /// It failed with this exit code, said all of this and a hint, and gave no password away.
+impl CommandResult {
+    /// Checks that the command failed with this exit code, printed these words and a hint, and printed no password.
     #[track_caller]
     fn is(&self, code: i32, words: &[&str]) {
         let Self { stderr, stdout, .. } = self;
@@ -38,7 +38,7 @@ impl Said {
     }
 }
 
-fn agon(words: &str, environment: &[(&str, &str)]) -> Said {
+fn agon(words: &str, environment: &[(&str, &str)]) -> CommandResult {
     let begun = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(words.split_whitespace()).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
@@ -47,24 +47,24 @@ fn agon(words: &str, environment: &[(&str, &str)]) -> Said {
     }
     command.envs(environment.iter().copied());
     let output = command.output().unwrap();
-    assert!(begun.elapsed() < PATIENCE, "agon {words} took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < COMMAND_TIMEOUT, "agon {words} took {:?}", begun.elapsed());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Said {
+    CommandResult {
         code: output.status.code().unwrap_or(-1),
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     }
 }
 
-/// Asks who is there: the shortest thing that can be done with a server.
-fn ask(url: &str, more: &str) -> Said {
+/// Lists the workers, the shortest command with a server.
+fn ask(url: &str, more: &str) -> CommandResult {
     agon(&format!("workers --wait 0 --nats {url} {more}"), &[])
 }
 
-/// Certificates as docs/deploying.md tells people to make them.
-struct Papers(TempDir);
+/// Certificates created as docs/deploying.md describes.
+struct Certificates(TempDir);
 
-impl Papers {
+impl Certificates {
     fn new(hosts: &[&str]) -> Self {
         let folder = common::folder_with(&[]);
         for (kind, names) in [("server", hosts), ("client", &["w1"][..])] {
@@ -83,14 +83,14 @@ impl Papers {
         self.file(name).display().to_string()
     }
 
-    /// How a server is told of them.
+    /// TLS configuration of a server with these certificates.
     fn lines(&self, more: &str) -> String {
         let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| self.path(name));
         format!("tls {{ cert_file: \"{cert}\", key_file: \"{key}\", ca_file: \"{ca}\", timeout: 5, {more} }}")
     }
 }
 
-/// The users that we tell people to make.
+/// The users that docs/deploying.md describes.
 fn users() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/nats/users.conf");
     let mut users = fs::read_to_string(file).unwrap();
@@ -101,7 +101,7 @@ fn users() -> String {
 }
 
 #[test]
-fn nobody_is_there() {
+fn unreachable_nats_server_is_an_error() {
     let port = free_port();
     let said = ask(&format!("nats://me:secret@127.0.0.1:{port}"), "");
     said.is(
@@ -112,25 +112,25 @@ fn nobody_is_there() {
             "check that the server is running",
         ],
     );
-    // The same words whoever asks.
+    // All commands print the same message.
     for words in ["worker --name w1 --nats", "workers --nats"] {
         agon(&format!("{words} nats://127.0.0.1:{port}"), &[]).is(3, &["no NATS server answers at"]);
     }
-    // The doctor's answer is no.
+    // For doctor this is a negative result.
     agon(&format!("doctor --nats nats://127.0.0.1:{port}"), &[]).is(1, &["no NATS server answers at"]);
     agon("workers", &[("AGON_NATS", &format!("127.0.0.1:{port}"))])
         .is(3, &["no NATS server answers at nats://127.0.0.1"]);
 }
 
 #[test]
-fn somebody_is_there_and_never_answers() {
+fn server_that_never_answers_is_a_timeout() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     ask(&format!("nats://127.0.0.1:{port}"), "")
         .is(3, &["no NATS server answers at", "(waited 5 s)", "timed out"]);
-    // Two of them: not the sum of all.
+    // Two addresses share the timeout.
     ask(&format!("127.0.0.1:{port},127.0.0.1:{port}"), "").is(3, &["(waited 10 s)"]);
-    // Something that answers, but is no NATS.
+    // A server that answers, but is not NATS.
     std::thread::spawn(move || {
         while let Ok((mut guest, _)) = silent.accept() {
             let _ = std::io::Write::write_all(&mut guest, b"HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -140,10 +140,10 @@ fn somebody_is_there_and_never_answers() {
 }
 
 #[test]
-fn what_was_given_makes_no_sense() {
-    agon("workers", &[]).is(2, &["no NATS server is named", "AGON_NATS"]);
-    agon("worker", &[]).is(2, &["no NATS server is named"]);
-    agon("workers --nats-ca ca.pem", &[]).is(2, &["options for NATS, but no server"]);
+fn invalid_nats_options_are_usage_errors() {
+    agon("workers", &[]).is(2, &["missing NATS server", "AGON_NATS"]);
+    agon("worker", &[]).is(2, &["missing NATS server"]);
+    agon("workers --nats-ca ca.pem", &[]).is(2, &["NATS options without a NATS server"]);
     ask("http://127.0.0.1:1", "").is(2, &["is not a NATS server address"]);
     ask("nats://", "").is(2, &["is not a NATS server address"]);
     ask("nats://127.0.0.1:1", "--nats-ca none.pem")
@@ -153,7 +153,7 @@ fn what_was_given_makes_no_sense() {
     ask("nats://127.0.0.1:1", "--nats-key Cargo.toml").is(2, &["a key for NATS without its certificate"]);
     ask("nats://127.0.0.1:1", "--nats-ca Cargo.toml")
         .is(2, &["Cargo.toml: the file contains no certificate", "PEM"]);
-    agon("worker --nats 127.0.0.1:1 --name a.b", &[]).is(2, &["`a.b` cannot be a worker's name", "a-b"]);
+    agon("worker --nats 127.0.0.1:1 --name a.b", &[]).is(2, &["`a.b` is not a valid worker name", "a-b"]);
     agon("worker --nats 127.0.0.1:1 --cache-size much", &[]).is(2, &["--cache-size"]);
     agon("workers --nats 127.0.0.1:1 --wait -1", &[]).is(2, &[]);
     agon("workers --nats 127.0.0.1:1", &[("AGON_NATS_PASSWORD_FILE", "none.password")])
@@ -161,7 +161,7 @@ fn what_was_given_makes_no_sense() {
 }
 
 #[test]
-fn credentials_are_wrong() {
+fn wrong_credentials_are_rejected() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -169,94 +169,95 @@ fn credentials_are_wrong() {
     let at = |who: &str| format!("nats://{who}127.0.0.1:{}", nats.port());
     let refused = format!("the NATS server at nats://127.0.0.1:{} refuses these credentials", nats.port());
     ask(&at("spectator:wrong@"), "").is(2, &[&refused, "check the user and password"]);
-    ask(&at("nobody:secret@"), "").is(2, &[&refused, "check the user and password"]);
+    ask(&at("unknown:secret@"), "").is(2, &[&refused, "check the user and password"]);
     ask(&at("spectator@"), "").is(2, &[&refused]);
     ask(&at(""), "").is(2, &[&refused, "requires a login"]);
     agon(&format!("doctor --nats {}", at("coordinator:wrong@")), &[]).is(1, &[&refused]);
     agon(&format!("worker --name w1 --nats {}", at("w1:wrong@")), &[]).is(2, &[&refused]);
-    // From a file it is right.
+    // The correct password from a file.
     let folder = common::folder_with(&[("password", "secret\n")]);
     let file = folder.path().join("password").display().to_string();
     let said =
         agon(&format!("workers --wait 0 --nats {}", at("spectator@")), &[("AGON_NATS_PASSWORD_FILE", &file)]);
-    assert_eq!((said.code, said.stderr.contains("nobody is there")), (0, true), "{}", said.stderr);
+    assert_eq!((said.code, said.stderr.contains("no workers connected")), (0, true), "{}", said.stderr);
 }
 
 #[test]
-fn a_user_may_not_do_that() {
+fn missing_permissions_are_reported() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
     let at = |who: &str| format!("nats://{who}:secret@127.0.0.1:{}", nats.port());
     let not = |what: &str| format!("does not let this user {what}: Permissions Violation");
-    // Another's name; another's part.
+    // The name of another worker; the role of another user.
     agon(&format!("worker --name w2 --nats {}", at("w1")), &[]).is(2, &["w2", "Permissions Violation"]);
     agon(&format!("worker --name spectator --nats {}", at("spectator")), &[])
         .is(2, &[&not("work as spectator"), "use the name of the NATS user"]);
     ask(&at("w1"), "").is(2, &[&not("see the workers"), "docs/grid.md"]);
-    // Whom there is nobody to drain.
+    // A worker that does not exist.
     ask(&at("spectator"), "--drain w9")
         .is(3, &["worker w9 does not answer: it is not connected", "agon workers"]);
 }
 
 #[test]
-fn tls_is_half_there() {
+fn incomplete_tls_is_reported() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["nats.example.org"]));
-    let nats = Nats::with(&papers.lines(""));
+    let (certificates, others) =
+        (Certificates::new(&["127.0.0.1"]), Certificates::new(&["nats.example.org"]));
+    let nats = Nats::with(&certificates.lines(""));
     let url = nats.url();
     let broken = "TLS with the NATS server at nats://127.0.0.1";
-    let fine = ask(&url, &format!("--nats-ca {}", papers.path("ca.pem")));
+    let fine = ask(&url, &format!("--nats-ca {}", certificates.path("ca.pem")));
     assert_eq!(fine.code, 0, "{}", fine.stderr);
-    // The server has TLS, we have not said who vouches for it; or named somebody else.
+    // The server uses TLS, but the CA is not given, or is another one.
     ask(&url, "").is(2, &[broken, "UnknownIssuer", "use --nats-ca FILE"]);
     ask(&url, &format!("--nats-ca {}", others.path("ca.pem"))).is(2, &[broken, "this one did not sign it"]);
-    // The other way round: we want TLS of a server that has none.
+    // The client requires TLS, but the server has none.
     let plain = Nats::start();
     ask(&plain.url().replace("nats://", "tls://"), "")
         .is(2, &["TLS with the NATS server at tls://", "check that this server uses TLS"]);
-    ask(&plain.url(), &format!("--nats-ca {}", papers.path("ca.pem")))
+    ask(&plain.url(), &format!("--nats-ca {}", certificates.path("ca.pem")))
         .is(2, &[broken, "check that this server uses TLS"]);
-    // A certificate for another name.
+    // A certificate for another host name.
     let misnamed = Nats::with(&others.lines(""));
     ask(&misnamed.url(), &format!("--nats-ca {}", others.path("ca.pem")))
         .is(2, &[broken, "use the host name in the server's certificate"]);
 }
 
 #[test]
-fn a_server_wants_to_see_a_certificate() {
+fn server_that_requires_a_client_certificate_rejects_others() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["127.0.0.1"]));
-    let nats = Nats::with(&papers.lines("verify: true"));
-    let [ca, cert, key] = ["ca.pem", "w1.pem", "w1.key"].map(|name| papers.path(name));
+    let (certificates, others) = (Certificates::new(&["127.0.0.1"]), Certificates::new(&["127.0.0.1"]));
+    let nats = Nats::with(&certificates.lines("verify: true"));
+    let [ca, cert, key] = ["ca.pem", "w1.pem", "w1.key"].map(|name| certificates.path(name));
     let fine = ask(&nats.url(), &format!("--nats-ca {ca} --nats-cert {cert} --nats-key {key}"));
     assert_eq!(fine.code, 0, "{}", fine.stderr);
     let wanted = ["TLS with the NATS server", "requires a client certificate that it trusts"];
     ask(&nats.url(), &format!("--nats-ca {ca}")).is(2, &wanted);
     let [cert, strange] = ["w1.pem", "w1.key"].map(|name| others.path(name));
     ask(&nats.url(), &format!("--nats-ca {ca} --nats-cert {cert} --nats-key {strange}")).is(2, &wanted);
-    // A key that is not the certificate's.
+    // A key that does not belong to the certificate.
     ask(&nats.url(), &format!("--nats-ca {ca} --nats-cert {cert} --nats-key {key}"))
         .is(2, &["TLS with the NATS server"]);
 }
 
 #[test]
-fn the_doctor_tries_everything_and_leaves_nothing_behind() {
+fn doctor_tries_everything_and_leaves_nothing_behind() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let papers = Papers::new(&["127.0.0.1"]);
-    let nats = Nats::with(&format!("{}\n{}", papers.lines(""), users()));
+    let certificates = Certificates::new(&["127.0.0.1"]);
+    let nats = Nats::with(&format!("{}\n{}", certificates.lines(""), users()));
     let words = |who: &str| {
         let url = format!("tls://{who}:secret@127.0.0.1:{}", nats.port());
-        format!("doctor --json --nats {url} --nats-ca {}", papers.path("ca.pem"))
+        format!("doctor --json --nats {url} --nats-ca {}", certificates.path("ca.pem"))
     };
-    let healthy = |said: &Said| {
+    let healthy = |said: &CommandResult| {
         let document: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
         let checks = document["checks"].as_array().unwrap().clone();
         move |name: &str| {
@@ -284,10 +285,10 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
         "{}",
         said.stdout
     );
-    // Twice: what it made is gone.
+    // A second run works, so the first one removed everything.
     let again = agon(&words("coordinator"), &[]);
     assert!(healthy(&again)("jetstream").unwrap().contains(" 0 streams"), "{}", again.stdout);
-    // A worker's user may work, and that is enough.
+    // A worker's user only needs the permissions of a worker.
     let worker = agon(&words("w1"), &[]);
     assert_eq!(worker.code, 0, "{}{}", worker.stdout, worker.stderr);
     assert!(
@@ -303,7 +304,7 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_server_is_not_fit_for_it() {
+fn doctor_reports_an_unsuitable_server() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -311,11 +312,11 @@ fn a_server_is_not_fit_for_it() {
     agon(&format!("doctor --nats {}", nats.url()), &[]).is(1, &["jetstream: ", "enable JetStream"]);
     nats.configure("max_payload: 100KB\n");
     let mut nats = nats;
-    nats.again();
+    nats.restart();
     agon(&format!("doctor --nats {}", nats.url()), &[]).is(1, &["nats payload: ", "max_payload: 1MB"]);
 }
 
-/// A competition that is over in a moment.
+/// A very short competition.
 const CUP: &str = r#"name = "Tiny"
 game = "connect-five"
 seed = "only for tests"
@@ -331,21 +332,22 @@ bot = "house:random"
 bot = "house:tactician"
 "#;
 
-/// Says something to a database, as its owner.
+/// Runs SQL as the owner of the database.
 fn sql(url: &str, text: &str) {
     let done = Command::new("psql").args([url, "-q", "-v", "ON_ERROR_STOP=1", "-c", text]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[test]
-fn a_database_is_not_there_or_says_nothing() {
+fn unreachable_or_silent_database_is_an_error() {
     let folder = common::folder_with(&[("cup.toml", CUP)]);
     let file = folder.path().join("cup.toml").display().to_string();
     let port = free_port();
-    let nobody = format!("postgres://agon:secret@127.0.0.1:{port}/agon");
-    agon(&format!("doctor --database {nobody}"), &[]).is(1, &["database", "127.0.0.1", "Connection refused"]);
-    agon(&format!("table {file} --database {nobody}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
-    agon(&format!("run {file} --database {nobody}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
+    let unreachable = format!("postgres://agon:secret@127.0.0.1:{port}/agon");
+    agon(&format!("doctor --database {unreachable}"), &[])
+        .is(1, &["database", "127.0.0.1", "Connection refused"]);
+    agon(&format!("table {file} --database {unreachable}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
+    agon(&format!("run {file} --database {unreachable}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("postgres://agon:secret@127.0.0.1:{}/agon", silent.local_addr().unwrap().port());
     agon(&format!("doctor --database {silent}"), &[]).is(1, &["database", "127.0.0.1"]);
@@ -354,7 +356,7 @@ fn a_database_is_not_there_or_says_nothing() {
 }
 
 #[test]
-fn a_database_does_not_let_us_in_or_is_another() {
+fn wrong_database_password_or_version_is_rejected() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -371,7 +373,7 @@ fn a_database_does_not_let_us_in_or_is_another() {
     );
     agon(&format!("doctor --database {url}_not"), &[]).is(1, &["the database does not exist", "createdb"]);
     agon(&format!("run {file} --database {url}_not"), &[]).is(2, &["the database does not exist"]);
-    // A ledger of a newer version is left alone.
+    // A ledger of a newer version stays unchanged.
     assert_eq!(agon(&format!("run {file} --json --database {url}"), &[]).code, 0);
     sql(
         &url,
@@ -381,7 +383,7 @@ fn a_database_does_not_let_us_in_or_is_another() {
         agon(&format!("{words} {file} --database {url}"), &[])
             .is(2, &["a newer Agon", "ledger version 99", "update Agon"]);
     }
-    // A user with a password, and one with fewer rights.
+    // A user with a password, and a user with fewer permissions.
     sql(&url, "CREATE USER guest PASSWORD 'right'; REVOKE CREATE ON DATABASE agon_0 FROM PUBLIC");
     let rules =
         "local all all trust\nhost all guest 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
@@ -389,10 +391,10 @@ fn a_database_does_not_let_us_in_or_is_another() {
     sql(&url, "SELECT pg_reload_conf()");
     let guest = |password: &str| url.replace("agon@", &format!("guest{password}@"));
     let refused = ["the server rejected the password of user guest", "PGPASSWORD"];
-    // The new rules are read in a moment, not at once.
+    // The server reads the new rules after a short time.
     let begun = Instant::now();
     while agon(&format!("doctor --database {}", guest(":secret")), &[]).code == 0
-        && begun.elapsed() < PATIENCE
+        && begun.elapsed() < COMMAND_TIMEOUT
     {}
     agon(&format!("doctor --database {}", guest(":secret")), &[]).is(1, &refused);
     agon(&format!("run {file} --database {}", guest(":secret")), &[]).is(2, &refused);

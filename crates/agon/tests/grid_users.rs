@@ -1,4 +1,4 @@
-//! A competition on many machines as docs/deploying.md sets it up: TLS, a user for everybody, workers as processes; seen, drained, stopped.
+//! A competition with workers as docs/deploying.md sets it up: TLS, a NATS user for each process; listed, drained, stopped.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -74,7 +74,7 @@ impl League {
         command
     }
 
-    /// `agon` as this user of NATS.
+    /// `agon` with this NATS user.
     fn as_user(&self, user: &str, words: &[&str]) -> Command {
         let mut command = self.local(words);
         command
@@ -94,7 +94,7 @@ impl League {
         )
     }
 
-    /// Who is there, by name and state.
+    /// Names and states of the workers.
     fn workers(&self) -> Vec<(String, String)> {
         let listed = good(self.as_user("spectator", &["workers", "--json"]).output().unwrap());
         let document: Json = serde_json::from_slice(&listed.stdout).unwrap();
@@ -109,7 +109,7 @@ impl League {
     }
 }
 
-/// A process that says something on stderr, and ends with the test.
+/// A process whose stderr is captured, and that ends with the test.
 struct Running {
     child: Child,
     said: Arc<Mutex<String>>,
@@ -132,7 +132,7 @@ impl Running {
         self.said.lock().unwrap().clone()
     }
 
-    /// Waits until it has said this.
+    /// Waits until the process has printed this.
     fn says(&self, words: &str) {
         until(|| self.said().contains(words), || format!("`{words}` in: {}", self.said()));
     }
@@ -176,15 +176,15 @@ fn good(output: Output) -> Output {
 }
 
 #[test]
-fn a_league_is_played_watched_drained_and_stopped() {
+fn workers_play_a_competition_and_can_be_listed_drained_and_stopped() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let league = League::new();
     let (mut first, mut second) = (league.worker("w1"), league.worker("w2"));
-    first.says("worker w1 plays 1 game at once");
+    first.says("worker w1 connected to ");
     until(|| league.workers().len() == 2, || format!("{:?}", league.workers()));
-    // A run this short may be over before anybody's beat is heard: the matches are what counts.
+    // A run this short may end before a heartbeat arrives, so only the matches are checked.
     let run = good(
         league.as_user("coordinator", &["run", "cup.toml", "--checked", "50", "--json"]).output().unwrap(),
     );
@@ -196,7 +196,7 @@ fn a_league_is_played_watched_drained_and_stopped() {
         .collect();
     let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
     assert_eq!((count("match"), count("over"), count("barred")), (12, 1, 0));
-    // The table is the one of a single machine.
+    // The table is the same as on a single machine.
     let table = |words: &[&str]| {
         let table = [words, &["--format", "json", "--no-times"]].concat();
         String::from_utf8(good(league.local(&table).output().unwrap()).stdout).unwrap()
@@ -205,13 +205,13 @@ fn a_league_is_played_watched_drained_and_stopped() {
     fs::copy(league.folder.path().join("cup.toml"), league.folder.path().join("near.toml")).unwrap();
     good(league.local(&["run", "near.toml", "--json"]).output().unwrap());
     assert_eq!(far, table(&["table", "near.toml"]));
-    // One is asked from afar to leave, one by the machine it runs on.
+    // One worker is drained through NATS, the other is stopped by a signal.
     let drained =
         league.as_user("spectator", &["workers", "--drain", "w1", "--wait", "120"]).output().unwrap();
     let drained = String::from_utf8(good(drained).stderr).unwrap();
     assert!(drained.contains("w1 has left"), "{drained}");
     assert!(first.ends().success());
-    first.says("worker w1 has left");
+    first.says("worker w1 has stopped");
     until(
         || league.workers() == [("w2".to_owned(), "idle".to_owned())],
         || format!("{:?}", league.workers()),
@@ -230,24 +230,24 @@ fn a_league_is_played_watched_drained_and_stopped() {
 }
 
 #[test]
-fn a_run_without_workers_says_so_and_stops_when_told() {
+fn run_without_workers_prints_a_message_and_stops_on_a_signal() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
     let league = League::new();
     let mut run = Running::new(league.as_user("coordinator", &["run", "cup.toml"]));
-    run.says("matches are played by the workers of tls://127.0.0.1");
+    run.says("the workers of tls://127.0.0.1");
     run.says("phase 1, League: 12 matches");
     let pid = rustix::process::Pid::from_child(&run.child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(run.ends().code(), Some(1), "{}", run.said());
-    assert!(run.said().contains("go on with: agon run cup.toml"), "{}", run.said());
+    assert!(run.said().contains("resume with: agon run cup.toml"), "{}", run.said());
     let wrong = |words: &[&str], message: &str| {
         let output = league.as_user("coordinator", words).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && said.contains(message), "{said}");
     };
-    wrong(&["run", "cup.toml", "--jobs", "2"], "--jobs is for games on this machine");
+    wrong(&["run", "cup.toml", "--jobs", "2"], "--jobs and --nats cannot be combined");
     wrong(&["run", "cup.toml", "--checked", "101"], "--checked: 101 is not between 0 and 100");
     wrong(&["run", "cup.toml", "--lease", "0"], "--lease: 0 is not between 2 and 3600");
     let output = league.as_user("spectator", &["run", "cup.toml"]).output().unwrap();

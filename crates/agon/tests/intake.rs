@@ -1,4 +1,4 @@
-//! Which bots are taken and which are refused, through the whole command line and behind the real sandbox.
+//! Bots that are accepted and bots that are rejected, through the whole command line and in the real sandbox.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use common::place::{Place, player, reader};
 
 #[test]
-fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
+fn bot_that_does_not_load_is_rejected_before_the_first_game_with_its_line() {
     let place = Place::new(&[
         ("Broken.py", "class Broken:\n    def get_move(self:\n        pass\n"),
         ("NoMethod.py", "\nclass NoMethod:\n    pass\n"),
@@ -33,8 +33,8 @@ fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
         "error: NoMethod.py, line 2: class NoMethod has no method get_move\nhint: write def get_move(self, ...)\n"
     );
     assert_eq!(
-        place.five("NoMethod.py:Nobody"),
-        "error: NoMethod.py:Nobody: has no class Nobody\nhint: its bot classes: none\n"
+        place.five("NoMethod.py:Missing"),
+        "error: NoMethod.py:Missing: has no class Missing\nhint: its bot classes: none\n"
     );
     assert_eq!(
         place.five("NoImport.py"),
@@ -56,7 +56,7 @@ fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
     );
     assert_eq!(
         place.five("Gone.py"),
-        "error: Gone.py: there is no such file\nhint: a path is read from this folder\n"
+        "error: Gone.py: the file does not exist\nhint: write the path relative to the current folder\n"
     );
     let solitude =
         |bot| place.refused(&["play", "solitude-scramble", "house:left", bot, "house:left", "house:left"]);
@@ -71,7 +71,7 @@ fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
 }
 
 #[test]
-fn programs_that_do_not_say_hello_are_refused() {
+fn program_without_a_valid_hello_is_rejected() {
     let place = Place::new(&[
         ("talks.py", "print('hello to you', flush=True)\ninput()\n"),
         ("dies.py", "import sys\nprint('my last words', file=sys.stderr)\nsys.exit(3)\n"),
@@ -106,7 +106,7 @@ fn programs_that_do_not_say_hello_are_refused() {
 }
 
 #[test]
-fn zips_play() {
+fn bot_in_a_zip_plays() {
     let place = Place::new(&[]);
     place.zip("Ana.zip", &[("MyBot.py", &player("MyBot")), ("data/x", "1")]);
     place.zip(
@@ -129,7 +129,7 @@ fn zips_play() {
 }
 
 #[test]
-fn zips_that_are_not_one_bot_are_refused() {
+fn zip_without_exactly_one_bot_is_rejected() {
     let place = Place::new(&[("Text.zip", "no archive")]);
     place.zip("Ana.zip", &[("../evil.py", "")]);
     place.zip("Two.zip", &[("One.py", &player("One")), ("Two.py", &player("Two"))]);
@@ -154,7 +154,7 @@ fn zips_that_are_not_one_bot_are_refused() {
     );
     assert_eq!(
         place.racer("Racer.zip"),
-        "error: Racer.zip: Word Racer's bots are not taken as .zip\n\
+        "error: Racer.zip: Word Racer does not accept bots as .zip\n\
          hint: unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes\n"
     );
 }
@@ -163,7 +163,7 @@ const LIST: &str = "players:\n  - name: Reader\n    directory: racers/one\n    c
                     \x20 - name: Other\n    directory: racers/two\n    command: ./no-such-racer\n    language: C\n";
 
 #[test]
-fn word_racers_find_the_words_in_use_where_they_run() {
+fn word_racer_bot_finds_the_word_list_in_its_folder() {
     let place = Place::new(&[
         ("lib/players.yml", &LIST.replace("racers/", "../racers/")),
         ("one.yml", "players:\n- name: MyBot\n    directory: racers/one\n    command: python racer.py\n"),
@@ -192,17 +192,17 @@ fn word_racers_find_the_words_in_use_where_they_run() {
         let text = place.good(&play);
         assert!(!text.contains("fault: "), "{text}");
     }
-    // The same bot without the list fails: the test can fail.
+    // Control: the same bot fails without the list.
     let text = place.good(&["play", "word-racer", "two.yml", "house:random"]);
     assert!(text.contains("1 crash"), "{text}");
-    // A command in this folder has them too.
+    // A command in the current folder has the list too.
     place.write("racer.py", &reader("len(words) > 50000"));
     let text = place.good(&["play", "word-racer", "python3 racer.py", "house:random"]);
     assert!(!text.contains("fault: ") && !place.path("words.dat").exists(), "{text}");
 }
 
 #[test]
-fn lists_of_players_with_mistakes_are_refused_with_their_line() {
+fn players_yml_with_mistakes_is_rejected_with_the_line() {
     let place = Place::new(&[
         ("players.yml", LIST),
         ("racers/two/x", ""),
@@ -230,11 +230,11 @@ fn lists_of_players_with_mistakes_are_refused_with_their_line() {
     assert!(said.starts_with("error: gone.yml: cannot read it: No such file"), "{said}");
     assert_eq!(
         place.five("players.yml#Reader"),
-        "error: players.yml#Reader: a players.yml lists Word Racer's bots\nhint: name the bot by its path, or by its command in quotes\n"
+        "error: players.yml#Reader: a players.yml is only for Word Racer\nhint: name the bot by its path, or by its command in quotes\n"
     );
 }
 
-/// Counts its games in `data/`, and reads each game's log before it adjusts.
+/// Counts its games in `data/`, and reads the log of each game in `adjust`.
 const LEARNER: &str = "
 import glob, json, os
 from pathlib import Path
@@ -274,7 +274,7 @@ class Learner:
 ";
 
 #[test]
-fn connect_five_bots_keep_their_data_and_read_their_logs() {
+fn connect_five_bot_keeps_its_data_and_reads_its_logs() {
     let place = Place::new(&[("Learner/Learner.py", LEARNER), ("Learner/logs/game-0007.json", "{}")]);
     let data = |name: &str| fs::read_to_string(place.path("Learner/data").join(name)).unwrap();
     let play = ["play", "connect-five", "Learner", "house:random", "--games", "3", "--seed", "4"];
@@ -286,9 +286,9 @@ fn connect_five_bots_keep_their_data_and_read_their_logs() {
     assert_eq!(
         fs::read_dir(place.path("Learner/logs")).unwrap().count(),
         1,
-        "the bot's own folder stays as it was"
+        "the bot's own folder was changed"
     );
-    // Matches of one command follow one another, whatever the number of threads, and find what the last one left.
+    // The matches of one command run one after the other, whatever the number of threads, and find the data of the previous match.
     let more = [
         "play",
         "connect-five",
@@ -304,12 +304,12 @@ fn connect_five_bots_keep_their_data_and_read_their_logs() {
     place.good(&more);
     assert_eq!(data("games"), "7");
     assert_eq!(data("logs"), "game-0007.json game-0008.json game-0009.json game-0010.json game-0011.json");
-    // Against itself, it has one folder to keep and one to lose; a check keeps nothing.
+    // Against itself, the bot has one folder that is kept and one that is discarded. A check keeps nothing.
     place.good(&["play", "connect-five", "Learner", "Learner", "--games", "2"]);
     assert_eq!(data("games"), "9");
     place.good(&["check", "connect-five", "Learner"]);
     assert_eq!(data("games"), "9");
-    // In a zip what it learns is there for the matches of one command.
+    // The data of a bot in a zip lasts for the matches of one command.
     place.zip("Ana.zip", &[("Learner.py", LEARNER), ("data/games", "40")]);
     let text =
         place.good(&["play", "connect-five", "Ana.zip", "house:random", "--games", "2", "--sandbox", "off"]);
@@ -317,7 +317,7 @@ fn connect_five_bots_keep_their_data_and_read_their_logs() {
 }
 
 #[test]
-fn data_has_a_quota() {
+fn data_above_the_quota_is_a_fault() {
     let greedy = "class Greedy:\n    def get_move(self, board, player, T, N):\n        import time\n        \
                   for n in range(70):\n            open('data/%d' % n, 'wb').write(bytes(1 << 20))\n        time.sleep(5)\n        return 0\n";
     let place = Place::new(&[("Greedy.py", greedy)]);
@@ -332,7 +332,7 @@ fn data_has_a_quota() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_cleared_by_the_next() {
+fn leftovers_of_a_killed_run_are_removed_by_the_next_run() {
     let place = Place::new(&[]);
     let slow =
         "import time\nclass Slow:\n    def get_move(self, board, player, T, N):\n        time.sleep(60)\n";
@@ -349,7 +349,7 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
     agon_test_servers::wait_until("it begins", || {
         place.left().iter().any(|path| path.display().to_string().contains("agon-bot-"))
     });
-    // Another run leaves what is in use alone.
+    // Another run does not touch files in use.
     let other = common::agon(&place.path(""), &["play", "connect-five", "Ana.zip", "house:random"])
         .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .env("TMPDIR", place.tmp())
@@ -358,7 +358,7 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
     assert!(other.status.success() && place.left().len() == 1, "{other:?} {:?}", place.left());
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // The bot's launcher clears it as soon as it sees that the engine is gone; what it does not get to is left for the next run.
+    // The bot's launcher removes the files as soon as the engine is gone. The next run removes the rest.
     assert!(place.left().len() <= 1, "{:?}", place.left());
     place.good(&["play", "connect-five", "Ana.zip", "house:random"]);
 }

@@ -1,5 +1,5 @@
-//! Five small competitions (`test-bots/competitions`), run with one game at once and with two, and killed at random moments: always the same table, no
-//! game lost, none counted twice. Under `AGON_SOAK` killed 40 times each, otherwise 4 times.
+//! Five small competitions (`test-bots/competitions`), run with one and with two parallel games, and killed at random moments: the table is always the
+//! same, no game is lost, and none counts twice. With `AGON_SOAK` each is killed 40 times, otherwise 4 times.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -55,7 +55,7 @@ fn finish(run: Child) -> String {
     said
 }
 
-/// All tables, without times.
+/// All tables without times.
 fn tables(folder: &Path, cup: &str) -> String {
     let file = format!("{cup}.toml");
     let phases = fs::read_to_string(folder.join(&file)).unwrap().matches("[[phase]]").count();
@@ -73,12 +73,12 @@ fn ledger(folder: &Path, cup: &str) {
     }
 }
 
-/// Kills a run again and again at random moments until it has had so many of them, then lets it finish.
+/// Kills a run `kills` times at random moments, then lets it finish.
 fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng: &mut FastRng) -> usize {
     let mut killed = 0;
     while killed < kills {
         let mut run = start(folder, cup, if killed % 2 == 0 { "2" } else { "1" });
-        // Mostly early, so that many runs leave something to do; sometimes when nearly all is done.
+        // Mostly early, so that many runs leave something to do; sometimes when nearly everything is done.
         let share = (rng.next_u64() % 1000) as f64 / 1000.0;
         let end = Instant::now() + undisturbed.mul_f64(share * share);
         while Instant::now() < end && run.try_wait().unwrap().is_none() {
@@ -86,7 +86,7 @@ fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng
         }
         if run.try_wait().unwrap().is_some() {
             finish(run);
-            // It was over before it could be killed: from the start, with what is left of the kills.
+            // The run finished before the kill: start over with the remaining kills.
             if killed + 1 < kills {
                 ledger(folder, cup);
             }
@@ -114,7 +114,7 @@ fn the_table_is_always_the_same(cup: &str, seed: u64) {
     assert!(!expected.contains("fault\":1"), "{expected}");
     ledger(folder.path(), cup);
     finish(start(folder.path(), cup, "2"));
-    assert_eq!(tables(folder.path(), cup), expected, "{cup}: two games at once");
+    assert_eq!(tables(folder.path(), cup), expected, "{cup}: two parallel games");
     ledger(folder.path(), cup);
     let mut rng = FastRng::new(seed);
     let killed = kill_often(folder.path(), cup, kills, undisturbed, &mut rng);
@@ -122,26 +122,26 @@ fn the_table_is_always_the_same(cup: &str, seed: u64) {
 }
 
 #[test]
-fn solitude_survives_kills() {
+fn killed_solitude_competition_gives_the_same_table() {
     the_table_is_always_the_same(CUPS[0], 1);
 }
 
 #[test]
-fn colour_battle_survives_kills() {
+fn killed_colour_battle_competition_gives_the_same_table() {
     the_table_is_always_the_same(CUPS[1], 2);
 }
 
 #[test]
-fn connect_five_survives_kills_with_what_its_bots_have_learnt() {
+fn killed_connect_five_competition_gives_the_same_table_and_bot_data() {
     the_table_is_always_the_same(CUPS[2], 3);
 }
 
 #[test]
-fn hide_and_seek_survives_kills() {
+fn killed_hide_and_seek_competition_gives_the_same_table() {
     the_table_is_always_the_same(CUPS[3], 4);
 }
 
 #[test]
-fn word_racer_survives_kills() {
+fn killed_word_racer_competition_gives_the_same_table() {
     the_table_is_always_the_same(CUPS[4], 5);
 }

@@ -1,4 +1,4 @@
-//! What a program prints in the games of a competition is in its ledger, for its author.
+//! The ledger stores the output of a program in the games of a competition, for its author.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -48,7 +48,7 @@ fn text(log: &BotOutput) -> String {
 }
 
 #[test]
-fn what_a_program_prints_is_kept_by_turn() {
+fn output_of_a_program_is_stored_by_turn() {
     if common::python().is_none() {
         return;
     }
@@ -69,8 +69,11 @@ fn what_a_program_prints_is_kept_by_turn() {
                     talked += 1;
                     let asked = found.result.games[game as usize].seats[seat].answers;
                     let whole = text(&log);
-                    assert!(whole.contains("\\u{1b}") && !whole.contains('\u{1b}'), "safe to show");
-                    // 3 KB a move: of more than five moves only both ends are kept.
+                    assert!(
+                        whole.contains("\\u{1b}") && !whole.contains('\u{1b}'),
+                        "control characters are not escaped"
+                    );
+                    // 3 KB per move: with more than five moves only the beginning and the end are kept.
                     assert_eq!(whole.contains(" bytes left out ..."), asked > 5, "{asked}: {}", whole.len());
                     assert!(whole.len() < 17 << 10 && whole.contains("move "));
                     assert!(log.pieces.iter().all(|piece| (1..200).contains(&piece.turn)), "by turn");

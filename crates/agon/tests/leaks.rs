@@ -1,7 +1,7 @@
-//! Nothing is left: no process, shared memory, cgroup, mount or temporary folder after games of every kind, also when the engine
-//! was killed in the middle of one; no descriptor and no memory while many are played.
+//! No process, shared memory, cgroup, mount or temporary folder is left after games of every kind, even if the engine was killed
+//! during a game. Descriptors and memory do not grow while many games are played.
 //!
-//! `scripts/leftovers.sh` says what is left. 200 games in a row here; `make soak` (`AGON_SOAK=1`) plays 10,000.
+//! `scripts/leftovers.sh` lists what is left. This test plays 200 games in a row; `make soak` (`AGON_SOAK=1`) plays 10,000.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod common;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempDir, tempdir_in};
 
-/// One at a time: each looks at all there is of ours on the machine.
+/// Runs these tests one at a time, because each looks at everything that Agon has on the machine.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What there was of ours before.
+/// Everything that Agon had on the machine before the test.
 struct Before(NamedTempFile);
 
 impl Before {
@@ -32,7 +32,7 @@ impl Before {
         Self(file)
     }
 
-    /// Nothing has been added. What is about to go is given some seconds.
+    /// Checks that nothing was added. Waits some seconds for what is about to go.
     fn is_all(&self, when: &str) {
         let since = script().arg("since").arg(self.0.path()).output().unwrap();
         assert!(since.status.success(), "{when}: {}", String::from_utf8_lossy(&since.stderr));
@@ -43,7 +43,7 @@ fn script() -> Command {
     Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/leftovers.sh"))
 }
 
-/// Folders for `agon play`, and its Python.
+/// Folders and Python for `agon play`.
 struct Place {
     folder: TempDir,
     python: Option<PathBuf>,
@@ -54,7 +54,7 @@ impl Place {
         Self { folder: common::copy_of(bots), python: common::python() }
     }
 
-    /// The games that can be played here.
+    /// Whether a game can be played on this machine.
     fn can_play(&self, game: &str) -> bool {
         self.python.is_some() || !matches!(game, "colour-battle" | "hide-and-seek")
     }
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// Bots that never answer and do not want to go, by the Python APIs and as commands. Nothing but being ended stops them.
+/// Bots that never answer and ignore signals, with the Python APIs and as commands. Only a kill stops them.
 const STUBBORN: [&[&str]; 6] = [
     &["solitude-scramble", "stubborn.py", "python3 stubborn.py", "stubborn.py", "house:left"],
     &["colour-battle", "stubborn.py:Painter", "python3 stubborn.py", "stubborn.py:Painter"],
@@ -81,7 +81,7 @@ const STUBBORN: [&[&str]; 6] = [
     &["word-racer", "python3 stubborn.py lines", "json:python3 stubborn.py"],
 ];
 
-/// Time enough to think for ever, or so little that they are caught.
+/// Clock setting: unlimited thinking time, or so little that the bots are killed.
 fn clock(game: &str, short: bool) -> &'static str {
     match (game, short) {
         ("colour-battle", false) => "move_ms=60000",
@@ -93,7 +93,7 @@ fn clock(game: &str, short: bool) -> &'static str {
 }
 
 #[test]
-fn nothing_is_left_after_games_with_bots_that_do_not_want_to_go() {
+fn stubborn_bots_leave_nothing_after_their_games() {
     let _alone = alone();
     let before = Before::note();
     let place = Place::new("leaks");
@@ -110,10 +110,10 @@ fn nothing_is_left_after_games_with_bots_that_do_not_want_to_go() {
 }
 
 #[test]
-fn nothing_is_left_when_the_engine_is_killed() {
+fn killed_engine_leaves_nothing() {
     let _alone = alone();
     let before = Before::note();
-    // Milliseconds after it is started, while bots start; or after it has bots, while they start and think.
+    // Milliseconds after the start of the engine, or after it has bots (`true`).
     let moments = [(false, 5), (false, 40), (true, 0), (true, 100), (true, 400)];
     let place = Place::new("leaks");
     let files = |folder: &Path| {
@@ -134,7 +134,7 @@ fn nothing_is_left_when_the_engine_is_killed() {
             ]);
             let mut engine = place.play(&words);
             if has_bots {
-                agon_test_servers::wait_until("it has a bot", || !children(engine.id()).is_empty());
+                agon_test_servers::wait_until("the engine has a bot", || !children(engine.id()).is_empty());
             }
             std::thread::sleep(Duration::from_millis(moment));
             engine.kill().unwrap();
@@ -142,7 +142,7 @@ fn nothing_is_left_when_the_engine_is_killed() {
             assert_eq!(
                 files(records.path()),
                 [""; 0],
-                "{table:?} after {moment} ms (with bots: {has_bots}): no record, and no draft of one"
+                "{table:?} after {moment} ms (with bots: {has_bots}): a record or a temporary file is left"
             );
         }
     }
@@ -150,10 +150,10 @@ fn nothing_is_left_when_the_engine_is_killed() {
     before.is_all("after the engine was killed");
 }
 
-/// A program that is trusted is not put behind walls; but it is not forgotten either.
+/// A trusted program runs without the sandbox, but must end too.
 #[test]
-#[ignore = "a trusted program itself dies with its engine; what it has started does not: nobody watches over it"]
-fn nothing_is_left_of_trusted_programs_when_the_engine_is_killed() {
+#[ignore = "a trusted program ends with its engine, but processes that it has started do not: nothing monitors them"]
+fn killed_engine_leaves_nothing_of_trusted_programs() {
     let _alone = alone();
     let before = Before::note();
     let place = Place::new("leaks");
@@ -173,7 +173,7 @@ fn nothing_is_left_of_trusted_programs_when_the_engine_is_killed() {
     before.is_all("after the engine was killed");
 }
 
-/// Ordinary bots of every kind, and how many games of the 10,000 they play: most where a bot plays several.
+/// Ordinary bots of every kind, and their share of the 10,000 games: most where one bot plays several games.
 const ORDINARY: [(usize, &[&str]); 5] = [
     (
         1000,
@@ -186,7 +186,7 @@ const ORDINARY: [(usize, &[&str]); 5] = [
 ];
 
 #[test]
-fn many_games_in_a_row_take_no_more_memory_and_no_more_descriptors() {
+fn memory_and_descriptors_do_not_grow_over_many_games() {
     let _alone = alone();
     let before = Before::note();
     let place = Place::new("twins");
@@ -207,7 +207,7 @@ fn many_games_in_a_row_take_no_more_memory_and_no_more_descriptors() {
         };
         assert!(done.success(), "{table:?}");
         let took = begin.elapsed();
-        // The first quarter is for what is taken once: threads, buffers, the word list.
+        // The first quarter contains one-time allocations: threads, buffers, the word list.
         let quarter = samples.len() / 4;
         assert!(quarter > 0, "{table:?}: only {} samples", samples.len());
         let early = Sample::of_all(&samples[quarter..2 * quarter]);
@@ -217,7 +217,7 @@ fn many_games_in_a_row_take_no_more_memory_and_no_more_descriptors() {
             table[0]
         );
         assert!(late.memory_kib <= early.memory_kib + 1024, "{table:?}: {early:?}, then {late:?}");
-        // Bots come and go; a descriptor lost with each game would be dozens.
+        // The number of bots varies. A descriptor lost with each game would add dozens.
         assert!(late.descriptors <= early.descriptors + 8, "{table:?}: {early:?}, then {late:?}");
         assert!(late.children <= early.children + 4, "{table:?}: {early:?}, then {late:?}");
     }
@@ -225,7 +225,7 @@ fn many_games_in_a_row_take_no_more_memory_and_no_more_descriptors() {
     before.is_all("after many games");
 }
 
-/// What an engine holds.
+/// Resources of an engine.
 #[derive(Clone, Copy, Default, Debug)]
 struct Sample {
     memory_kib: u64,
@@ -234,7 +234,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Nothing if it is just ending.
+    /// `None` if the process is just ending.
     fn of(pid: u32) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,8 +1,8 @@
-//! Clocks on a busy machine: who keeps to half the limit never loses by the clock, who takes 1.3 times the limit always does.
+//! Clocks on a busy machine: a bot that uses half its limit never loses on time, and a bot that uses 1.3 times its limit always does.
 //!
-//! Real Python bots, behind the real sandbox, with limits of about 20 ms a call; four busy processes for each core where
-//! a test says "loaded". A few games of each kind here; `make soak` (`AGON_SOAK=1`) plays 200 with honest bots on the loaded
-//! machine, and 50 of each other kind.
+//! Real Python bots in the real sandbox, with limits of about 20 ms per call. "Loaded" means four busy processes per core. This test plays
+//! a few games of each kind; `make soak` (`AGON_SOAK=1`) plays 200 with honest bots on the loaded machine, and 50 of each other
+//! kind.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod common;
@@ -15,34 +15,34 @@ use std::time::Instant;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// Busy processes for each core.
-const BUSY: usize = 4;
-/// They end by themselves after so many seconds, whatever becomes of us.
-const LONGEST: u32 = 600;
+/// Busy processes per core.
+const BUSY_PROCESSES_PER_CORE: usize = 4;
+/// Seconds after which busy processes end by themselves, whatever happens to the test.
+const MAX_BUSY_SECONDS: u32 = 600;
 
-/// A game that is short, with a limit of about 20 ms a call.
-struct Kind {
+/// A short game with a limit of about 20 ms per call.
+struct TestGame {
     game: &'static str,
-    /// Bots that all think as long as the test says.
+    /// Bots that all use the given thinking time.
     thinkers: &'static [&'static str],
-    /// The first of them among house bots.
+    /// The first of them with house bots as opponents.
     one: &'static [&'static str],
     settings: &'static [&'static str],
     clock: Clock,
-    /// Whether its Python API hands out arrays.
+    /// Whether the Python API of the game needs `NumPy`.
     numpy: bool,
 }
 
-/// What an answer, or a game's answers together, may take, in milliseconds; and who uses it up in how many calls.
+/// Time limit in milliseconds of an answer or of a game, and the number of calls that share it.
 enum Clock {
     Answer(f64),
-    /// For each seat.
+    /// For each seat: limit, calls.
     Bank(f64, f64),
-    /// For all seats: limit, calls of all, calls of the first alone.
+    /// For all seats together: limit, calls of all seats, calls of the first seat.
     Shared(f64, f64, f64),
 }
 
-const SOLITUDE: Kind = Kind {
+const SOLITUDE: TestGame = TestGame {
     game: "solitude-scramble",
     thinkers: &[".", ".", ".", "."],
     one: &[".", "house:left", "house:right", "house:greedy"],
@@ -50,7 +50,7 @@ const SOLITUDE: Kind = Kind {
     clock: Clock::Answer(20.0),
     numpy: false,
 };
-const COLOUR: Kind = Kind {
+const COLOUR: TestGame = TestGame {
     game: "colour-battle",
     thinkers: &["colour.py", "colour.py"],
     one: &["colour.py", "house:random"],
@@ -58,7 +58,7 @@ const COLOUR: Kind = Kind {
     clock: Clock::Bank(100.0, 5.0),
     numpy: true,
 };
-const CONNECT: Kind = Kind {
+const CONNECT: TestGame = TestGame {
     game: "connect-five",
     thinkers: &["Stacker.py", "Stacker.py"],
     one: &["Stacker.py", "house:stacker"],
@@ -67,7 +67,7 @@ const CONNECT: Kind = Kind {
     numpy: false,
 };
 // The seeker is asked 33 times, the hider 16 times.
-const HIDE: Kind = Kind {
+const HIDE: TestGame = TestGame {
     game: "hide-and-seek",
     thinkers: &["hide.py", "hide.py"],
     one: &["hide.py", "house:still-hider"],
@@ -75,7 +75,7 @@ const HIDE: Kind = Kind {
     clock: Clock::Shared(1000.0, 49.0, 33.0),
     numpy: true,
 };
-const WORD: Kind = Kind {
+const WORD: TestGame = TestGame {
     game: "word-racer",
     thinkers: &["python3 word_racer.py", "python3 word_racer.py"],
     one: &["python3 word_racer.py", "house:filler"],
@@ -84,8 +84,8 @@ const WORD: Kind = Kind {
     numpy: false,
 };
 
-impl Kind {
-    /// Milliseconds a call that make up this part of the limit; `alone` if only the first seat thinks.
+impl TestGame {
+    /// Milliseconds per call that use this part of the limit. `alone` means that only the first seat thinks.
     fn call(&self, part: f64, alone: bool) -> f64 {
         part * match self.clock {
             Clock::Answer(limit) => limit,
@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// Plays games in which the bots think for a part of their limit.
+    /// Plays games in which the bots use a part of their limit.
     fn play(&self, games: usize, part: f64, alone: bool, loaded: bool) -> Option<Vec<Game>> {
         let python = if self.numpy { Some(common::python()?) } else { None };
         let folder = bots(self.call(part, alone) / 1000.0);
@@ -128,7 +128,7 @@ impl Kind {
         Some(played)
     }
 
-    /// What the clock had to say of a recorded game.
+    /// Clock results of a recorded game.
     fn judge(&self, game: &Json) -> Game {
         let faults = game["faults"].as_array().unwrap();
         let charged = |seat: &Json| -> Vec<f64> {
@@ -152,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// A line for the log of the test run.
+    /// Prints a line for the log of the test run.
     fn say(&self, games: &[Game], part: f64, loaded: bool, took: f64) {
         let late = games.iter().filter(|game| game.late > 0 || game.expired).count();
         let mut used: Vec<f64> = games.iter().map(|game| 100.0 * game.used).collect();
@@ -170,7 +170,7 @@ impl Kind {
         );
     }
 
-    /// Half the limit, everybody at the table: nobody is late. On an idle machine that is no news, so only the whole form asks.
+    /// All seats use half the limit, and none is late. The idle machine is only tested in the soak test.
     fn honest_bots_are_never_late(&self) {
         let _alone = alone();
         for loaded in [false, true].into_iter().filter(|loaded| *loaded || soak()) {
@@ -184,9 +184,9 @@ impl Kind {
         }
     }
 
-    /// 1.3 times the limit: late in every game; where each answer has a limit, none of them counts (who was far over it is
-    /// ended, and its further answers are missing).
-    fn cheats_are_always_caught(&self) {
+    /// The bot uses 1.3 times the limit, and is late in every game. If each answer has a limit, no answer counts (a bot far over the limit is
+    /// killed, and its further answers are missing).
+    fn slow_bots_are_always_late(&self) {
         let _alone = alone();
         for loaded in [false, true] {
             let Some(games) = self.play(count(50), 1.3, true, loaded) else { return };
@@ -202,40 +202,40 @@ impl Kind {
     }
 }
 
-/// A game, seen from the clock.
+/// Clock results of one game.
 #[derive(Debug)]
 struct Game {
-    /// Answers that were late.
+    /// Number of late answers.
     late: usize,
-    /// All faults.
+    /// Number of faults.
     faults: usize,
-    /// A fault that is not a matter of time.
+    /// A fault other than a timeout.
     other: Option<String>,
-    /// The clock of all seats together ran out.
+    /// Whether the shared clock of all seats ran out.
     expired: bool,
-    /// Answers of the first seat.
+    /// Number of answers of the first seat.
     answers: usize,
-    /// The largest part of a limit that was charged.
+    /// Largest charged part of a limit.
     used: f64,
 }
 
-/// Whether this is the whole form.
+/// Whether this is the soak test.
 fn soak() -> bool {
     std::env::var_os("AGON_SOAK").is_some()
 }
 
-/// How many games: a few, or so many in the whole form.
+/// Number of games: a few, or `whole` in the soak test.
 fn count(whole: usize) -> usize {
     if soak() { whole } else { 5 }
 }
 
-/// One at a time: each brings its own load.
+/// Runs these tests one at a time, because each creates its own load.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder with the bots of `tests/load`, which think so many seconds a call.
+/// A folder with the bots of `tests/load`, which think for this time per call.
 fn bots(seconds: f64) -> TempDir {
     let folder = common::copy_of("load");
     let thinking = folder.path().join("thinking.py");
@@ -246,18 +246,18 @@ fn bots(seconds: f64) -> TempDir {
     folder
 }
 
-/// Busy processes. They end when this is dropped, when their time is up, and when their parent is gone.
+/// Busy processes. They end when this is dropped, when their time is up, or when their parent is gone.
 struct Load(Vec<Child>);
 
 impl Load {
     fn start() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let busy = format!(
-            "import os, time\nend, parent = time.time() + {LONGEST}, os.getppid()\n\
+            "import os, time\nend, parent = time.time() + {MAX_BUSY_SECONDS}, os.getppid()\n\
              while time.time() < end and os.getppid() == parent:\n    for i in range(100000): pass"
         );
         let start = || Command::new("python3").args(["-c", &busy]).stdin(Stdio::null()).spawn().unwrap();
-        Self((0..BUSY * cores).map(|_| start()).collect())
+        Self((0..BUSY_PROCESSES_PER_CORE * cores).map(|_| start()).collect())
     }
 }
 
@@ -296,26 +296,26 @@ fn honest_bots_are_never_late_in_word_racer() {
 }
 
 #[test]
-fn cheats_are_always_caught_in_solitude_scramble() {
-    SOLITUDE.cheats_are_always_caught();
+fn slow_bots_are_always_late_in_solitude_scramble() {
+    SOLITUDE.slow_bots_are_always_late();
 }
 
 #[test]
-fn cheats_are_always_caught_in_colour_battle() {
-    COLOUR.cheats_are_always_caught();
+fn slow_bots_are_always_late_in_colour_battle() {
+    COLOUR.slow_bots_are_always_late();
 }
 
 #[test]
-fn cheats_are_always_caught_in_connect_five() {
-    CONNECT.cheats_are_always_caught();
+fn slow_bots_are_always_late_in_connect_five() {
+    CONNECT.slow_bots_are_always_late();
 }
 
 #[test]
-fn cheats_are_always_caught_in_hide_and_seek() {
-    HIDE.cheats_are_always_caught();
+fn slow_bots_are_always_late_in_hide_and_seek() {
+    HIDE.slow_bots_are_always_late();
 }
 
 #[test]
-fn cheats_are_always_caught_in_word_racer() {
-    WORD.cheats_are_always_caught();
+fn slow_bots_are_always_late_in_word_racer() {
+    WORD.slow_bots_are_always_late();
 }

@@ -1,4 +1,4 @@
-//! `agon play --logs DIR`: what each program was asked, answered and printed, readable after the game.
+//! `agon play --logs DIR`: requests, answers and output of each program, readable after the game.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -35,7 +35,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_log_holds_each_turn_with_its_answer_times_and_what_was_printed() {
+fn log_contains_each_turn_with_answer_times_and_output() {
     let folder = folder_with(&[("Chatty.py", &CHATTY.replace("print('loading')\n", ""))]);
     let play = [
         "play",
@@ -57,14 +57,14 @@ fn a_log_holds_each_turn_with_its_answer_times_and_what_was_printed() {
     assert_eq!(
         names(&logs),
         ["game-0001-seat-0-Chatty.log", "game-0002-seat-0-Chatty.log"],
-        "house bots have none"
+        "house bots have no log"
     );
     let both = names(&logs).iter().map(|name| read(&logs, name)).collect::<Vec<_>>().join("\n=====\n\n");
     insta::assert_snapshot!(masked_times(&both));
 }
 
 #[test]
-fn what_is_printed_while_loading_is_the_head_of_the_log() {
+fn output_while_loading_is_at_the_start_of_the_log() {
     let folder = folder_with(&[("Chatty.py", CHATTY)]);
     let play = ["play", "connect-five", "Chatty.py", "house:random", "--logs", "logs"];
     good(&agon(folder.path(), &play).output().unwrap());
@@ -74,7 +74,7 @@ fn what_is_printed_while_loading_is_the_head_of_the_log() {
 }
 
 #[test]
-fn each_game_and_seat_has_its_own_file_however_many_games_are_played_at_once() {
+fn each_game_and_seat_has_a_separate_file_with_parallel_games() {
     let folder = folder_with(&[(
         "Submission.py",
         "def get_action(state, history):\n    print('turn', state['current_turn'])\n    return 'LEFT'\n",
@@ -110,7 +110,7 @@ fn each_game_and_seat_has_its_own_file_however_many_games_are_played_at_once() {
 }
 
 #[test]
-fn the_last_words_of_a_process_that_was_ended_are_kept() {
+fn last_output_of_a_killed_process_is_in_the_log() {
     let script = "import json, sys, time
 for line in sys.stdin:
     message = json.loads(line)
@@ -128,7 +128,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn a_flood_is_cut_and_the_game_goes_on() {
+fn endless_output_is_cut_and_the_game_continues() {
     let folder = folder_with(&[(
         "Flood.py",
         "class Flood:\n    def get_move(self, board, player, T, N):\n        for i in range(3000): print('x' * 99)\n        \
@@ -142,7 +142,7 @@ fn a_flood_is_cut_and_the_game_goes_on() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_refused_before_any_game() {
+fn log_folder_that_cannot_be_created_is_rejected_before_any_game() {
     let folder = folder_with(&[("Chatty.py", CHATTY), ("taken", "")]);
     let play = ["play", "connect-five", "Chatty.py", "house:random", "--logs", "taken/logs"];
     let output = agon(folder.path(), &play).output().unwrap();

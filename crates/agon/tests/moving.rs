@@ -1,4 +1,4 @@
-//! A competition in a database, and moved there and back in the middle of it: always the same table, to the byte.
+//! A competition in a database, and one that is moved to a database and back during its run: the table is always the same, to the byte.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod common;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use agon_test_servers::Postgres;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Long enough to be stopped in the middle.
+/// Long enough to be stopped before its end.
 const CUP: &str = "name = \"Moved\"\ngame = \"colour-battle\"\nseed = \"a small canvas\"\n\n[settings]\nrounds = 400\n\n\
                    [[phase]]\nformat = \"arena\"\ngames = 400\n\n[[entrant]]\nbot = \"house:short-sighted\"\n\n\
                    [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:sweeper\"\n";
@@ -26,7 +26,7 @@ fn agon(folder: &Path, words: &[&str]) -> Output {
     command(folder, words).output().unwrap()
 }
 
-/// It must work; what it printed.
+/// Stdout of a command that must succeed.
 fn done(folder: &Path, words: &[&str]) -> String {
     let output = agon(folder, words);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -34,7 +34,7 @@ fn done(folder: &Path, words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// It must be refused with this code; what it said.
+/// Stderr of a command that must fail with this exit code.
 fn refused(folder: &Path, words: &[&str], code: i32) -> String {
     let output = agon(folder, words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -44,7 +44,7 @@ fn refused(folder: &Path, words: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
+fn competition_moved_to_a_database_and_back_gives_the_same_table() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
@@ -59,7 +59,7 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
     let wanted = done(here, &[&["table", "all.toml"][..], &table].concat());
     let in_database = |words: &[&str]| done(here, &[words, &["--database", &url]].concat());
 
-    // All of it in a database.
+    // The whole competition in a database.
     in_database(&["run", "db.toml", "--jobs", "1"]);
     assert_eq!(in_database(&[&["table", "db.toml"][..], &table].concat()), wanted);
     assert!(!here.join("db.ledger").exists());
@@ -71,7 +71,7 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
         assert!(here.join("files").join(name).exists());
     }
 
-    // Stopped in the middle, moved, ended there, moved back.
+    // Stopped before its end, moved, finished there, moved back.
     let mut run = command(here, &["run", "cup.toml", "--jobs", "1", "--json"]);
     let mut child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let played = BufReader::new(child.stdout.take().unwrap())
@@ -81,7 +81,7 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
         .take(30)
         .count();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    assert_eq!((played, child.wait().unwrap().code()), (30, Some(1)), "stopped in the middle");
+    assert_eq!((played, child.wait().unwrap().code()), (30, Some(1)), "the run was not stopped in time");
     done(here, &["export", "cup.toml", "--archive", "cup.archive"]);
     in_database(&["import", "cup.archive"]);
     in_database(&["run", "cup.toml", "--jobs", "1"]);
@@ -92,7 +92,7 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
     fs::write(here.join("back.toml"), CUP).unwrap();
     assert_eq!(done(here, &[&["table", "back.toml"][..], &table].concat()), wanted);
 
-    // Never over another, and clear words about everything that is wrong.
+    // An existing ledger is never overwritten, and every mistake has a clear message.
     let told = refused(here, &["import", "cup.archive", "--database", &url], 2);
     assert!(told.contains("(cup) already exists"), "{told}");
     assert!(refused(here, &["import", "cup.archive"], 2).contains("cup.ledger already exists"));
@@ -103,16 +103,16 @@ fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
     );
     assert!(
         refused(here, &["table", "back.toml", "--database", &url], 2)
-            .contains("was not run yet with this database")
+            .contains("has not been run with this database")
     );
-    let nobody = format!("postgres://ada:hush@127.0.0.1:{}/cups", agon_test_servers::free_port());
-    assert!(refused(here, &["run", "cup.toml", "--database", &nobody], 3).contains("does not respond"));
+    let unreachable = format!("postgres://ada:hush@127.0.0.1:{}/cups", agon_test_servers::free_port());
+    assert!(refused(here, &["run", "cup.toml", "--database", &unreachable], 3).contains("does not respond"));
     assert!(
         refused(here, &["run", "cup.toml", "--database", "mysql://ada:hush@x/y"], 2).contains("postgres://")
     );
-    // Another competition of the same name is not gone on with.
+    // Another competition with the same name is not resumed.
     fs::write(here.join("cup.toml"), CUP.replace("games = 400", "games = 410")).unwrap();
     let told = refused(here, &["run", "cup.toml", "--database", &url], 2);
-    assert!(told.contains("changed since the competition was begun"), "{told}");
+    assert!(told.contains("changed since the competition was started"), "{told}");
     in_database(&["run", "cup.toml", "--fresh"]);
 }

@@ -1,5 +1,5 @@
-//! Bots that lie in one folder, as in the original Colour Battle: none of them reads another's files. As root and as an
-//! ordinary user.
+//! Bots in one folder, as in the original Colour Battle: none can read the files of another. As root and as an ordinary
+//! user.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::{TempDir, tempdir_in};
 
-/// A Python in a folder that everybody can read.
+/// A Python in a folder that all users can read.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Plays what it could reach of its neighbour: column 0 for nothing. Without its own helper it plays nothing at all.
+/// Answers with what it could reach of the other bot: column 0 means nothing. Without its own helper it gives no answer.
 const SPY: &str = r"
 import os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -54,7 +54,7 @@ class Honest:
         return [column for column in range(len(board[0])) if board[0][column] == 0][-1]
 ";
 
-/// All of them in one folder that whoever plays may write to.
+/// All bots in one folder that every user may write to.
 fn folder() -> TempDir {
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -69,7 +69,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// `agon` as somebody: as this user or, where that is root, as an ordinary one.
+/// `agon` as the current user, or as an ordinary user if the current user is root.
 fn agon(home: &Path, ordinary: bool, arguments: &[&str]) -> String {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_agon"));
     let mut command = if ordinary {
@@ -79,7 +79,7 @@ fn agon(home: &Path, ordinary: bool, arguments: &[&str]) -> String {
     } else {
         Command::new(program)
     };
-    let cache = home.join(if ordinary { "cache-of-nobody" } else { "cache" });
+    let cache = home.join(if ordinary { "cache-of-ordinary-user" } else { "cache" });
     command
         .args(arguments)
         .current_dir(home.join("bots"))
@@ -88,9 +88,9 @@ fn agon(home: &Path, ordinary: bool, arguments: &[&str]) -> String {
     common::good(&command.output().unwrap())
 }
 
-/// The column that the spy played first.
+/// The first column that the spy played.
 fn reached(home: &Path, ordinary: bool, spy: &str, more: &[&str]) -> String {
-    let record = home.join(if ordinary { "nobody.agon" } else { "own.agon" });
+    let record = home.join(if ordinary { "ordinary.agon" } else { "own.agon" });
     let record = record.to_str().unwrap();
     let play =
         ["play", "connect-five", spy, "Honest.py", "--set", "special=7,8", "--seed", "1", "--record", record];
@@ -102,7 +102,7 @@ fn reached(home: &Path, ordinary: bool, spy: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn a_bot_in_the_same_folder_is_out_of_reach() {
+fn bot_cannot_read_another_bot_in_the_same_folder() {
     if !Path::new(PYTHON).exists() {
         agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, &format!("no {PYTHON}"));
         return;
@@ -114,12 +114,12 @@ fn a_bot_in_the_same_folder_is_out_of_reach() {
             assert_eq!(reached(home.path(), ordinary, spy, &[]), "0", "{spy}, ordinary user: {ordinary}");
         }
     }
-    // Without the sandbox it is in reach: the test can fail.
+    // Control: without the sandbox the spy reaches the other bot.
     assert_ne!(reached(home.path(), false, "Spy.py", &["--sandbox", "off"]), "0");
 }
 
 #[test]
-fn a_folder_that_cannot_be_kept_apart_is_refused_before_any_game() {
+fn folder_with_too_many_files_to_isolate_is_rejected_before_any_game() {
     let home = folder();
     for number in 0..2100 {
         fs::write(home.path().join(format!("bots/{number}")), "").unwrap();
@@ -133,27 +133,27 @@ fn a_folder_that_cannot_be_kept_apart_is_refused_before_any_game() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("too many files") && said.contains("hint: give each bot a folder of its own"),
+        said.contains("too many files") && said.contains("hint: put each bot into a separate folder"),
         "{said}"
     );
-    // A bot alone has nobody to be kept from.
+    // A single bot needs no isolation.
     common::good(&play(["Honest.py", "house:random"]));
 }
 
 #[test]
-fn nothing_beside_a_bot_is_run_outside_the_sandbox() {
+fn files_beside_a_bot_are_never_run_outside_the_sandbox() {
     let home = folder();
     let (bots, mark) = (home.path().join("bots"), home.path().join("escaped"));
-    // Modules of Python's library that the warm parent imports, by files that any bot's author can bring along.
+    // Modules of Python's library that the zygote imports, replaced by files that a bot's author can provide.
     for name in ["queue", "statistics", "random", "json"] {
         fs::write(bots.join(format!("{name}.py")), format!("open({mark:?}, 'w').write('escaped')\n"))
             .unwrap();
     }
     agon(home.path(), false, &["play", "connect-five", "Honest.py", "house:random", "--seed", "1"]);
-    assert!(!mark.exists(), "a bot's file was run by the warm parent");
+    assert!(!mark.exists(), "the zygote ran a bot's file");
 }
 
-/// Whether this is root, by who owns what it makes.
+/// Whether the current user is root, according to the owner of a new file.
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
     tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().path().metadata().unwrap().uid() == 0

@@ -1,4 +1,4 @@
-//! `agon new`: for every game and language a bot that plays legally at once, built and played as its author would; and
+//! `agon new`: for every game and language a starter bot that plays legal moves, built and played as its author would; and
 //! folders with an `agon.toml` as bots.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -13,7 +13,7 @@ use common::good;
 use serde_json::Value as Json;
 use tempfile::{TempDir, tempdir_in};
 
-/// A language, and what must be installed to build and run it.
+/// A language and the programs that it needs.
 const LANGUAGES: [(&str, &[&str]); 5] = [
     ("python", &["python3"]),
     ("rust", &["rustc"]),
@@ -35,7 +35,7 @@ fn agon(folder: &Path, words: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// What a refused command says, with the exit code it must have.
+/// Stderr of a command that must fail with this exit code.
 fn refused(folder: &Path, words: &[&str], code: i32) -> String {
     let output = agon(folder, words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -44,7 +44,7 @@ fn refused(folder: &Path, words: &[&str], code: i32) -> String {
     said
 }
 
-/// Runs lines as they are pasted into a shell, one that stops at the first that fails.
+/// Runs lines in a shell that stops at the first failure.
 fn paste(folder: &Path, lines: &[&str]) -> String {
     let programs = Path::new(env!("CARGO_BIN_EXE_agon")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
@@ -68,13 +68,13 @@ fn is_installed(program: &str) -> bool {
     there
 }
 
-/// The commands that `agon new` prints.
+/// Commands that `agon new` prints.
 fn printed_commands(message: &str) -> Vec<&str> {
     let next = message.split("\nNext:\n\n").nth(1).unwrap();
     next.lines().map(str::trim).collect()
 }
 
-/// A bot whose name, which the others are told, is all quotes, backslashes and more than ASCII.
+/// Writes a bot whose name, which the other bots receive, contains quotes, backslashes and non-ASCII characters.
 fn write_awkward_opponent(folder: &Path) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots/python/bot.py");
     fs::create_dir(folder).unwrap();
@@ -83,8 +83,8 @@ fn write_awkward_opponent(folder: &Path) {
     fs::write(folder.join("agon.toml"), toml).unwrap();
 }
 
-/// Makes the bot, pastes what is printed, and gives back the answers (where they are the same words in all languages) and
-/// scores of a game at each seat that has a role of its own.
+/// Creates the bot, runs the printed commands, and returns the scores and (if they are the same text in all languages) the answers of
+/// a game at each seat with a separate role.
 fn make_and_play(at: &Path, game: &str, language: &str) -> String {
     let name = format!("my-{game}-{language}");
     let message = good(&agon(at, &["new", game, &name, "--lang", language, "--no-build"]));
@@ -92,9 +92,9 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
     let readme = fs::read_to_string(at.join(&name).join("README.md")).unwrap();
     assert_eq!(commands[0], format!("cd {name}"));
     for command in &commands[1..] {
-        assert!(readme.contains(&format!("\n{command}\n")), "the README does not say {command}");
+        assert!(readme.contains(&format!("\n{command}\n")), "the README does not contain {command}");
     }
-    // Until there is `agon check`, its line cannot be pasted.
+    // Without `agon check` its line cannot be run.
     let can_check = common::stdout("--help").contains("\n  check ");
     let wanted: Vec<&str> =
         commands.into_iter().filter(|c| can_check || !c.starts_with("agon check ")).collect();
@@ -129,7 +129,7 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
             serde_json::from_str(&good(&agon(at, &["replay", "game.agon", "--json"]))).unwrap();
         let turns: Vec<&Json> =
             replay["games"].as_array().unwrap().iter().map(|game| &game["turns"]).collect();
-        // In Hide and Seek the Python API answers with cells, the others with words.
+        // In Hide and Seek the Python API answers with cells, the other languages with words.
         if game == "hide-and-seek" { format!("{scores:?}") } else { format!("{scores:?} {turns:?}") }
     });
     plays.collect::<Vec<_>>().join("\n")
@@ -137,7 +137,7 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
 
 /// The starters of a game are the same bot in five languages: one that misreads the game would play another game.
 #[test]
-fn every_game_in_every_language_is_made_built_and_played_alike() {
+fn starters_of_a_game_play_the_same_game_in_every_language() {
     let python_has_numpy = common::python().is_some();
     let at = folder();
     let mut games: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
@@ -163,13 +163,13 @@ fn every_game_in_every_language_is_made_built_and_played_alike() {
     for (game, plays) in games {
         let (first, wanted) = &plays[0];
         for (language, answers) in &plays[1..] {
-            assert_eq!(answers, wanted, "{game}: {language} plays otherwise than {first}");
+            assert_eq!(answers, wanted, "{game}: {language} plays differently from {first}");
         }
     }
 }
 
 #[test]
-fn nothing_is_written_where_something_is() {
+fn existing_files_are_never_overwritten() {
     let at = folder();
     fs::create_dir(at.path().join("full")).unwrap();
     fs::write(at.path().join("full/mine.txt"), "mine").unwrap();
@@ -186,7 +186,7 @@ fn nothing_is_written_where_something_is() {
             .contains("did you mean `java`")
     );
     refused(at.path(), &["new", "connect-five", "file/bot"], 2);
-    // The machine says no in the middle (files may not grow beyond 32 KiB): nothing half-made stays behind.
+    // A write fails halfway (files may not grow beyond 32 KiB): no incomplete folder stays behind.
     let script = format!("trap '' XFSZ; ulimit -f 64; {} new word-racer bot", env!("CARGO_BIN_EXE_agon"));
     let output = Command::new("sh").args(["-c", &script]).current_dir(at.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
@@ -199,17 +199,17 @@ fn nothing_is_written_where_something_is() {
 }
 
 #[test]
-fn an_empty_folder_is_filled_and_names_are_made_to_fit() {
+fn empty_folder_is_filled_and_names_are_sanitized() {
     let at = folder();
     fs::create_dir(at.path().join("4 wins")).unwrap();
     let here = at.path().join("4 wins");
     let message = good(&agon(&here, &["new", "connect-five", "."]));
     assert!(message.starts_with("4-wins, a bot for") && !message.contains("  cd "), "{message}");
     assert!(fs::read_to_string(here.join("Bot4Wins.py")).unwrap().contains("\nclass Bot4Wins:\n"));
-    assert_eq!(fs::read_dir(at.path()).unwrap().count(), 1, "no draft is left");
+    assert_eq!(fs::read_dir(at.path()).unwrap().count(), 1, "a temporary folder is left");
     let played = good(&agon(at.path(), &["play", "connect-five", "4 wins", "house:random", "--seed", "1"]));
     assert!(played.contains("none"), "{played}");
-    // Folders on the way are made; the printed line for the shell is quoted.
+    // Parent folders are created, and the printed shell command is quoted.
     let message = good(&agon(at.path(), &["new", "word-racer", "a/it's", "--lang", "js"]));
     assert_eq!(printed_commands(&message)[0], r"cd 'a/it'\''s'");
     paste(at.path(), &printed_commands(&message)[..1]);
@@ -223,7 +223,7 @@ fn an_empty_folder_is_filled_and_names_are_made_to_fit() {
 }
 
 #[test]
-fn a_bot_that_is_not_built_is_refused_with_how_to_build_it() {
+fn bot_that_is_not_built_is_rejected_with_the_build_command() {
     let at = folder();
     for (language, build) in [
         ("cpp", "(cd bot-cpp && g++ -O2 -std=c++17 -o bot bot.cpp)"),
@@ -241,7 +241,7 @@ fn a_bot_that_is_not_built_is_refused_with_how_to_build_it() {
 }
 
 #[test]
-fn a_new_bot_is_built_at_once_if_the_compiler_is_there() {
+fn new_bot_is_built_if_the_compiler_is_installed() {
     let at = folder();
     if !is_installed("rustc") {
         return;
@@ -253,23 +253,24 @@ fn a_new_bot_is_built_at_once_if_the_compiler_is_there() {
     );
     let play = ["play", "solitude-scramble", "bot", "house:left", "house:left", "house:left", "--seed", "1"];
     assert!(!good(&agon(at.path(), &play)).contains("fault: "));
-    // Without one the bot is still written, and its author is told.
+    // Without a compiler the bot is still written, and a note is printed.
     let mut command = common::agon(at.path(), &["new", "connect-five", "other", "--lang", "rust"]);
     let output = command.env("PATH", at.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        output.status.success() && said.contains("note: it is not built yet: there is no program `rustc`"),
+        output.status.success()
+            && said.contains("note: the bot is not built yet: there is no program `rustc`"),
         "{said}"
     );
     assert!(at.path().join("other/bot.rs").exists() && !at.path().join("other/bot").exists());
 }
 
 #[test]
-fn a_folder_with_an_agon_toml_runs_in_itself_under_its_own_name() {
+fn bot_with_an_agon_toml_runs_in_its_folder_with_its_own_name() {
     let at = folder();
     let bot = at.path().join("bot");
     fs::create_dir(&bot).unwrap();
-    // It needs a file of its own folder by that name alone.
+    // The bot needs a file of its folder by a relative path.
     let script = "import json, sys\nopen('here.txt').read()\n\
                   for line in sys.stdin:\n    m = json.loads(line)\n    if m['type'] == 'bye': break\n    \
                   r = {'id': m['id']}\n    if m['type'] == 'turn': r['answer'] = m['observation']['board'][0].index(0)\n    \
@@ -284,21 +285,18 @@ fn a_folder_with_an_agon_toml_runs_in_itself_under_its_own_name() {
     let named = played(&play);
     assert_eq!((&named["seats"][0]["name"], &named["seats"][0]["bot"]), (&"The Left".into(), &"bot".into()));
     assert!(named["seats"][0]["faults"].as_object().unwrap().values().all(|count| count == 0), "{named}");
-    // The record tells one version of the bot from the next, helper files included.
+    // The hash in the record distinguishes versions of the bot, including helper files.
     assert_eq!(named["digest"], played(&play)["digest"]);
     fs::write(bot.join("here.txt"), "changed").unwrap();
     assert_ne!(named["digest"], played(&play)["digest"]);
-    // Without a name it has its folder's.
+    // Without a name it gets the name of its folder.
     toml("command = \"python3 main.py\"\n");
     assert_eq!(played(&play)["seats"][0]["name"], "bot");
 
     for (text, words) in [
-        ("comand = \"python3 main.py\"\n", "bot/agon.toml:1: `comand` is no key"),
-        ("# a comment\nname = \"x\"\n", "bot/agon.toml:3: there is no `command`"),
-        (
-            "command = \"python3 main.py\"\nprotocol = \"jsonlines\"\n",
-            "bot/agon.toml:2: there is no protocol",
-        ),
+        ("comand = \"python3 main.py\"\n", "bot/agon.toml:1: unknown key `comand`"),
+        ("# a comment\nname = \"x\"\n", "bot/agon.toml:3: `command` is missing"),
+        ("command = \"python3 main.py\"\nprotocol = \"jsonlines\"\n", "bot/agon.toml:2: unknown protocol"),
         ("command = \"python3 main.py\"\nprotocol = \"word-racer\"\n", "cannot play connect-five"),
         ("command = \"no-such-program main.py\"\n", "no program `no-such-program`"),
         ("command = \"./bot\"\n", "there is no file"),
@@ -310,7 +308,7 @@ fn a_folder_with_an_agon_toml_runs_in_itself_under_its_own_name() {
 }
 
 #[test]
-fn a_change_that_was_not_built_is_pointed_out() {
+fn source_that_is_newer_than_the_build_gets_a_note() {
     let at = folder();
     let bot = at.path().join("bot");
     fs::create_dir(&bot).unwrap();
@@ -319,7 +317,7 @@ fn a_change_that_was_not_built_is_pointed_out() {
         file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
     };
     fs::write(bot.join("agon.toml"), "command = \"./run\"\nbuild = \"compile -o run source.txt\"\n").unwrap();
-    // What is run does not matter here: it ends at once.
+    // The program does not matter: it ends at once.
     fs::copy("/bin/true", bot.join("run")).unwrap();
     let play = ["play", "connect-five", "bot", "house:random"];
     let note = |output: &Output| {
@@ -332,9 +330,9 @@ fn a_change_that_was_not_built_is_pointed_out() {
     assert!(note(&agon(at.path(), &play)));
 }
 
-/// The example bots and new ones share their files; they are built and run alike too.
+/// Example bots and new bots share files and are built and run in the same way.
 #[test]
-fn the_examples_are_built_and_run_as_new_bots_are() {
+fn example_bots_are_built_and_run_like_new_bots() {
     let at = folder();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots");
     let table = fs::read_to_string(examples.join("README.md")).unwrap();
@@ -350,7 +348,10 @@ fn the_examples_are_built_and_run_as_new_bots_are() {
         let theirs = lines(&examples.join(example).join("agon.toml"));
         assert_eq!(lines(&at.path().join(language).join("agon.toml")), theirs);
         if let Some(build) = theirs.iter().find_map(|line| line.strip_prefix("build = ")) {
-            assert!(table.contains(build.trim_matches('"')), "examples/bots/README.md does not say {build}");
+            assert!(
+                table.contains(build.trim_matches('"')),
+                "examples/bots/README.md does not contain {build}"
+            );
         }
     }
     let python = examples.join("python");

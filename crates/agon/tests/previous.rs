@@ -1,5 +1,5 @@
-//! Files that the version with three stateless modes wrote (`tests/previous`): what is still there is read, what was removed is
-//! refused with what to write instead.
+//! Files written by the version with three stateless modes (`tests/previous`): supported content is still read, a removed mode is
+//! rejected with what to write instead.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -34,7 +34,7 @@ fn files() -> TempDir {
     folder
 }
 
-/// The competition that was played in a removed mode, as a ledger, with that line left out of its file.
+/// The ledger of the competition that was played in a removed mode, with a file without that line.
 fn audited_without_the_mode() -> TempDir {
     let folder = files();
     good(&agon(folder.path(), &["import", "audited.archive"]));

@@ -1,4 +1,4 @@
-//! Programs of one's own at the table, through the whole command line and behind the real sandbox.
+//! Programs as bots, through the whole command line and in the real sandbox.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -18,7 +18,7 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots/python")
 }
 
-/// A folder with a bot in it that answers `hello` and `start`, then does as `body` says.
+/// A folder with a bot that answers `hello` and `start`, then runs `body`.
 fn bot(body: &str) -> TempDir {
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let script = format!(
@@ -32,7 +32,7 @@ fn bot(body: &str) -> TempDir {
 }
 
 #[test]
-fn a_program_plays_each_of_the_five_games_and_its_record_verifies() {
+fn program_plays_each_of_the_five_games_and_its_record_verifies() {
     let out = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let record = out.path().join("a.agon");
     let games: [&[&str]; 6] = [
@@ -53,13 +53,13 @@ fn a_program_plays_each_of_the_five_games_and_its_record_verifies() {
         let verified = stdout(&agon(&examples(), &["replay", record.to_str().unwrap(), "--verify"]));
         assert!(verified.contains(&first), "{game:?}: {verified}");
         let again = stdout(&agon(&examples(), &arguments));
-        assert!(again.contains(&first), "{game:?}: a bot that draws from its seed repeats");
+        assert!(again.contains(&first), "{game:?}: a bot that draws from its seed does not repeat its game");
     }
 }
 
 #[test]
-fn a_bot_cannot_read_files_of_the_machine_or_open_sockets() {
-    // What it could reach is the column it plays: 0 for nothing, more for each thing that worked.
+fn bot_cannot_read_files_of_the_machine_or_open_sockets() {
+    // The column that the bot plays says what it could reach: 0 for nothing, more for each success.
     let folder = bot("reached = 0\n\
          for path in ['/etc/passwd', '/root/.bashrc', '/proc/1/environ']:\n\
         \x20   try: open(path).read(); reached += 1\n\
@@ -74,8 +74,8 @@ fn a_bot_cannot_read_files_of_the_machine_or_open_sockets() {
     stdout(&agon(folder.path(), &guarded));
     let replay = stdout(&agon(folder.path(), &["replay", record.to_str().unwrap(), "--json"]));
     let replay: serde_json::Value = serde_json::from_str(&replay).unwrap();
-    assert_eq!(replay["games"][0]["turns"][0], "0", "nothing was reached");
-    // The same bot without the sandbox reaches something: the test can fail.
+    assert_eq!(replay["games"][0]["turns"][0], "0", "the bot reached something");
+    // Control: without the sandbox the same bot reaches something.
     let off = [&guarded[..], &["--sandbox", "off"]].concat();
     stdout(&agon(folder.path(), &off));
     let replay = stdout(&agon(folder.path(), &["replay", record.to_str().unwrap(), "--json"]));
@@ -84,7 +84,7 @@ fn a_bot_cannot_read_files_of_the_machine_or_open_sockets() {
 }
 
 #[test]
-fn faults_carry_the_bots_own_words() {
+fn fault_contains_the_output_of_the_bot() {
     let folder = bot("hear()\nraise ValueError('my own words')");
     let text = stdout(&agon(folder.path(), &["play", "connect-five", "python3 bot.py", "house:random"]));
     assert!(text.contains("1 crash") && text.contains("ended with status 1"), "{text}");
@@ -98,7 +98,7 @@ fn faults_carry_the_bots_own_words() {
 }
 
 #[test]
-fn a_command_that_cannot_be_run_is_refused_before_any_game() {
+fn command_that_cannot_be_run_is_rejected_before_any_game() {
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(folder.path().join("bot.sh"), "").unwrap();
     for (command, hint) in [

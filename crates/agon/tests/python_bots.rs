@@ -1,5 +1,5 @@
-//! Bots written for the Python APIs of four competitions, unchanged, behind the real sandbox. Word Racer's scripts are
-//! commands: see `programs.rs`.
+//! Bots for the Python APIs of four competitions, unchanged, in the real sandbox. Word Racer's scripts are commands: see
+//! `programs.rs`.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -20,7 +20,7 @@ fn agon(folder: &Path, arguments: &[&str], python: Option<&Path>) -> Output {
     command.output().unwrap()
 }
 
-/// The examples printed in the documents of the competitions, as they stand there.
+/// The examples from the documents of the competitions, unchanged.
 fn documents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/bots")
 }
@@ -37,7 +37,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 }
 
 #[test]
-fn the_solitude_examples_of_the_document_play_and_repeat() {
+fn solitude_examples_of_the_document_play_and_repeat() {
     let play = [
         "play",
         "solitude-scramble",
@@ -51,12 +51,12 @@ fn the_solitude_examples_of_the_document_play_and_repeat() {
     let first = stdout(&agon(&documents(), &play, None));
     assert!(!first.contains("fault: "), "{first}");
     let digest = |text: &str| text.lines().find(|line| line.starts_with("digest: ")).unwrap().to_owned();
-    assert_eq!(digest(&first), digest(&stdout(&agon(&documents(), &play, None))), "random is seeded");
+    assert_eq!(digest(&first), digest(&stdout(&agon(&documents(), &play, None))), "random is not seeded");
 }
 
 #[test]
-fn solitude_calls_keep_nothing_from_one_another() {
-    // It plays LEFT as long as it remembers nothing.
+fn solitude_calls_keep_nothing_for_the_next_call() {
+    // It plays LEFT only while it remembers nothing.
     let bot = folder(&[(
         "Submission.py",
         "import random\nseen = []\ndef get_action(state, match_history):\n    seen.append(1)\n    random.kept = getattr(random, 'kept', 0) + 1\n    \
@@ -82,8 +82,8 @@ fn solitude_calls_keep_nothing_from_one_another() {
 }
 
 #[test]
-fn solitude_games_of_one_bot_keep_nothing_from_one_another() {
-    // Only in its first game would it play LEFT, if it could count its games.
+fn solitude_games_keep_nothing_for_the_next_game() {
+    // It would play LEFT only in its first game, if it could count its games.
     let text = "games = set()\ndef get_action(state, match_history):\n    if not match_history:\n        games.add(len(games))\n    \
                 return 'LEFT' if len(games) < 2 else 'CENTER'\n";
     let bot = folder(&[("Submission.py", text)]);
@@ -104,7 +104,7 @@ fn solitude_games_of_one_bot_keep_nothing_from_one_another() {
 }
 
 #[test]
-fn a_removed_stateless_mode_is_refused_with_what_to_write_and_strict_is_still_accepted() {
+fn removed_stateless_mode_is_rejected_and_strict_is_accepted() {
     let play =
         ["play", "solitude-scramble", "house:left", "house:left", "house:left", "house:left", "--stateless"];
     let with = |mode: &str| agon(&documents(), &[&play[..], &[mode]].concat(), None);
@@ -113,7 +113,7 @@ fn a_removed_stateless_mode_is_refused_with_what_to_write_and_strict_is_still_ac
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(
-            said.contains(&format!("`{mode}` was removed")) && said.contains("leave --stateless out"),
+            said.contains(&format!("`{mode}` was removed")) && said.contains("omit --stateless"),
             "{said}"
         );
     }
@@ -122,15 +122,15 @@ fn a_removed_stateless_mode_is_refused_with_what_to_write_and_strict_is_still_ac
 }
 
 #[test]
-fn the_connect_five_example_of_the_document_plays_a_match() {
+fn connect_five_example_of_the_document_plays_a_match() {
     let play = ["play", "connect-five", "RandomBot", "house:random", "--games", "4", "--seed", "7"];
     let text = stdout(&agon(&documents(), &play, None));
     assert!(!text.contains("fault: "), "{text}");
 }
 
 #[test]
-fn memory_is_one_for_all_processes_of_a_bot() {
-    // Three children of 260 MiB each, for at most four seconds; 512 MiB are allowed, and a quarter more is let pass.
+fn memory_limit_applies_to_all_processes_of_a_bot_together() {
+    // Three children with 260 MiB each for at most four seconds. 512 MiB are allowed, with a tolerance of a quarter.
     let bot = folder(&[(
         "Taker.py",
         "import os, time\nclass Taker:\n    def get_move(self, board, player, T, N):\n        for _ in range(3):\n            \
@@ -144,7 +144,7 @@ fn memory_is_one_for_all_processes_of_a_bot() {
 }
 
 #[test]
-fn a_colour_battle_class_plays_with_its_own_imports() {
+fn colour_battle_class_plays_with_its_own_imports() {
     let Some(python) = python() else { return };
     let bots = folder(&[(
         "my-robots/id10+_bot.py",
@@ -171,7 +171,7 @@ fn a_colour_battle_class_plays_with_its_own_imports() {
 }
 
 #[test]
-fn seeker_and_hider_play_with_player_unimported() {
+fn seeker_and_hider_play_without_importing_player() {
     let Some(python) = python() else { return };
     let bots = folder(&[(
         "players_of_mine.py",
@@ -185,7 +185,7 @@ fn seeker_and_hider_play_with_player_unimported() {
     let play = ["play", "hide-and-seek", mine, mine, "--set", "steps=50", "--seed", "7"];
     let text = stdout(&agon(bots.path(), &play, Some(&python)));
     assert!(!text.contains("fault: "), "{text}");
-    // The document's own seeker calls an algorithm that does not exist: a crash with its own line, and the game goes on.
+    // The document's own seeker calls a function that does not exist: a crash with its line, and the game continues.
     let play =
         ["play", "hide-and-seek", "hide/seeker.py", "house:still-hider", "--set", "steps=6", "--seed", "7"];
     let text = stdout(&agon(&documents(), &play, Some(&python)));
@@ -193,11 +193,11 @@ fn seeker_and_hider_play_with_player_unimported() {
 }
 
 #[test]
-fn word_racers_scripts_are_commands() {
+fn word_racer_script_is_rejected_with_a_command_as_hint() {
     let bots = folder(&[("Other.py", "class Other:\n    pass\n")]);
     let output = agon(bots.path(), &["play", "word-racer", "Other.py", "house:random"], None);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("hint: a command starts it: \"python3 Other.py\"")
+        String::from_utf8_lossy(&output.stderr).contains("hint: name it as a command: \"python3 Other.py\"")
     );
 }

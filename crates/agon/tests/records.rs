@@ -1,4 +1,4 @@
-//! Playing, recording and replaying through the program: one seed, one digest; nothing altered goes unnoticed.
+//! Playing, recording and replaying through the program: one seed gives one digest, and every change of a record is detected.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -8,7 +8,7 @@ use std::fs;
 use common::{json, run, run_in, stdout};
 use tempfile::tempdir;
 
-/// A short game of each kind with quick bots.
+/// A short game of each kind with fast bots.
 const GAMES: [&str; 5] = [
     "solitude-scramble house:random house:greedy house:left house:second-best",
     "colour-battle house:random house:random house:random --set rounds=60",
@@ -26,7 +26,7 @@ fn digest(text: &str) -> String {
 }
 
 #[test]
-fn one_seed_one_digest_whatever_the_number_of_jobs() {
+fn digest_depends_on_the_seed_and_not_on_the_number_of_jobs() {
     let folder = tempdir().unwrap();
     for game in GAMES {
         let file = folder.path().join("a.agon");
@@ -44,7 +44,7 @@ fn one_seed_one_digest_whatever_the_number_of_jobs() {
 }
 
 #[test]
-fn a_changed_byte_is_refused_with_the_reason() {
+fn record_with_a_changed_byte_is_rejected_with_the_reason() {
     let folder = tempdir().unwrap();
     for game in GAMES {
         let file = folder.path().join("a.agon");
@@ -69,7 +69,7 @@ fn a_changed_byte_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_replay_as_json_holds_everything() {
+fn replay_json_contains_all_turns_and_frames() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("a.agon");
     for game in GAMES {
@@ -95,7 +95,7 @@ fn a_replay_as_json_holds_everything() {
 }
 
 #[test]
-fn play_as_json_is_versioned_and_complete() {
+fn play_json_is_versioned_and_complete() {
     let played = json("play connect-five house:random house:random --seed 7 --games 4 --json");
     assert_eq!(
         (&played["agon"], &played["version"], &played["games"]),
@@ -111,20 +111,20 @@ fn play_as_json_is_versioned_and_complete() {
 }
 
 #[test]
-fn a_record_appears_whole_or_not_at_all() {
+fn record_is_written_completely_or_not_at_all() {
     let folder = tempdir().unwrap();
-    let output = run_in(folder.path(), "play connect-five house:random house:nobody --record a.agon", "");
+    let output = run_in(folder.path(), "play connect-five house:random house:missing --record a.agon", "");
     assert_eq!(output.status.code(), Some(2));
     let output = run_in(folder.path(), "play connect-five house:random house:random --record .", "");
     assert_eq!(output.status.code(), Some(3));
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "a file is left");
     let output = run_in(folder.path(), "play connect-five house:random house:random --record a.agon", "");
     assert!(output.status.success());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
 }
 
 #[test]
-fn a_replay_as_a_page_treats_names_as_data() {
+fn replay_page_escapes_names() {
     let folder = tempdir().unwrap();
     for game in GAMES {
         let play = format!("play {game} --seed 7 --record a.agon");
@@ -136,9 +136,9 @@ fn a_replay_as_a_page_treats_names_as_data() {
         let film: serde_json::Value = serde_json::from_str(data).unwrap();
         assert_eq!((&film["agon"], &film["version"]), (&"film".into(), &1.into()));
         assert!(film["deltas"].as_array().unwrap().len() > 3);
-        assert!(!data.contains('<'), "no markup in the data");
-        assert!(page.contains("default-src 'none'"), "nothing may come from elsewhere");
-        assert!(!page.contains(" src=") && !page.contains("<link"), "nothing is asked for");
+        assert!(!data.contains('<'), "the data contains markup");
+        assert!(page.contains("default-src 'none'"), "the page may load external resources");
+        assert!(!page.contains(" src=") && !page.contains("<link"), "the page refers to external resources");
     }
     let two = format!("play {} --seed 7 --games 2 --record a.agon", GAMES[0]);
     assert!(run_in(folder.path(), &two, "").status.success());
@@ -147,7 +147,7 @@ fn a_replay_as_a_page_treats_names_as_data() {
 }
 
 #[test]
-fn words_of_ones_own_are_named_by_their_hash_and_needed_for_a_replay() {
+fn custom_word_list_is_recorded_by_its_hash_and_required_for_a_replay() {
     let folder = tempdir().unwrap();
     let list = folder.path().join("mine.txt");
     fs::write(&list, "CAT\nDOG\nAT\n").unwrap();
@@ -161,22 +161,22 @@ fn words_of_ones_own_are_named_by_their_hash_and_needed_for_a_replay() {
     fs::write(&list, "CAT\nD0G\n").unwrap();
     let bad = run_in(folder.path(), play, "");
     assert_eq!(bad.status.code(), Some(2));
-    assert!(String::from_utf8(bad.stderr).unwrap().contains('2'), "the line is named");
+    assert!(String::from_utf8(bad.stderr).unwrap().contains('2'), "the line number is missing");
 }
 
 #[test]
-fn a_person_plays_through_stdin() {
+fn human_plays_through_stdin() {
     let folder = tempdir().unwrap();
     let output = run_in(folder.path(), "play connect-five human house:random --seed 7", "4\nx\n4\n");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("seat 0, ") && said.contains("That does not work: "), "{said}");
+    assert!(said.contains("seat 0, ") && said.contains("Invalid input: "), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("1 crash") && table.contains("the player left"), "{table}");
 }
 
 #[test]
-fn nothing_is_coloured_when_it_is_not_for_a_terminal() {
+fn output_without_a_terminal_has_no_colours() {
     for game in GAMES {
         let text = stdout(&format!("play {game} --seed 7 --watch"));
         assert!(!text.contains('\x1b'), "{game}");
@@ -185,7 +185,7 @@ fn nothing_is_coloured_when_it_is_not_for_a_terminal() {
 }
 
 #[test]
-fn the_doctor_finds_this_machine_fit() {
+fn doctor_finds_no_problems_on_this_machine() {
     let doctor = json("doctor --json");
     let checks = doctor["checks"].as_array().unwrap();
     assert!(checks.len() >= 6);
@@ -193,7 +193,7 @@ fn the_doctor_finds_this_machine_fit() {
 }
 
 #[test]
-fn every_setting_that_is_listed_can_be_given_its_default() {
+fn every_listed_setting_accepts_its_default() {
     for info in json("games --json")["games"].as_array().unwrap() {
         let id = info["id"].as_str().unwrap();
         for setting in info["settings"].as_array().unwrap() {

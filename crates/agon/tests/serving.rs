@@ -1,4 +1,4 @@
-//! A server as a person starts it: the whole life of a competition with real Python bots in the real sandbox, and being killed.
+//! A server started from the command line: a whole competition with real Python bots in the real sandbox, and recovery after a kill.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -46,7 +46,7 @@ fn serve(folder: &Path, files: &[&str]) -> Served {
     let mut first = String::new();
     said.read_line(&mut first).unwrap();
     let url = first.trim_end().strip_prefix("Agon is at ").unwrap_or_else(|| panic!("{first}")).to_owned();
-    // It answers when it has said everything: what there is to read then is all.
+    // The server answers after it has printed everything, so the output is complete.
     assert_eq!(read(agent().get(format!("{url}/healthz")).call().unwrap()).0, 200);
     rustix::io::ioctl_fionbio(said.get_ref(), true).unwrap();
     let rest: Vec<String> = said.by_ref().lines().map_while(Result::ok).collect();
@@ -57,7 +57,7 @@ fn serve(folder: &Path, files: &[&str]) -> Served {
     Served { child, url, invitation }
 }
 
-/// Somebody with a token.
+/// A user with a token.
 struct Person {
     agent: ureq::Agent,
     url: String,
@@ -101,7 +101,7 @@ impl Person {
         Self { agent: agent(), url: served.url.clone(), token, cookie }
     }
 
-    /// What the site says to who comes with the cookie.
+    /// The site's session data for this user's cookie.
     fn session(&self) -> Value {
         let request = self.agent.get(format!("{}/api/v1/site", self.url)).header("cookie", &self.cookie);
         read(request.call().unwrap()).1
@@ -111,7 +111,7 @@ impl Person {
         self.get(&format!("competitions/{id}")).1["matches"].as_u64().unwrap()
     }
 
-    /// Waits until so many matches are kept, or all; says how many.
+    /// Waits until `wanted` matches, or all, are stored. Returns their number.
     fn wait_for_matches(&self, id: &str, wanted: u64) -> u64 {
         let begun = Instant::now();
         loop {
@@ -125,7 +125,7 @@ impl Person {
         }
     }
 
-    /// Waits until nothing more is played, though not all was.
+    /// Waits until no more matches are played, although some are left.
     fn rests(&self, id: &str) {
         let begun = Instant::now();
         let mut last = (self.matches(id), Instant::now());
@@ -135,7 +135,7 @@ impl Person {
             if matches != last.0 {
                 last = (matches, Instant::now());
             }
-            assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "{id} goes on");
+            assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "{id} is still playing");
         }
     }
 
@@ -155,7 +155,7 @@ impl Person {
         answer
     }
 
-    /// How far a competition is that was started: it cannot be started again, and the refusal says so.
+    /// State of a started competition, from the error message when it is started again.
     fn state(&self, id: &str) -> String {
         let (status, answer) = self.post(&format!("competitions/{id}/actions"), &json!({"action": "start"}));
         assert_eq!(status, 409, "{answer}");
@@ -176,7 +176,7 @@ impl Person {
         }
     }
 
-    /// Hands a bot in by `agon submit`: exit code and what it printed.
+    /// Submits a bot with `agon submit`. Returns the exit code and the output.
     fn submit(&self, folder: &Path, words: &[&str]) -> (i32, String) {
         let words = [&["submit", "--server", &self.url], words].concat();
         let output = command(folder, &words).env("AGON_TOKEN", &self.token).output().unwrap();
@@ -201,7 +201,7 @@ const PHASES: &str = "game = \"solitude-scramble\"\nseed = \"a secret\"\n\n[[pha
     [[phase]]\nname = \"Two\"\nformat = \"groups\"\nmatches = 6\nresubmit = true\n\n[[phase]]\nname = \"Three\"\nformat = \"groups\"\nmatches = 6\n";
 
 #[test]
-fn a_competition_of_three_phases_with_a_resubmission() {
+fn competition_of_three_phases_with_a_resubmission_is_played() {
     let place = folder();
     let served = serve(place.path(), &[]);
     let organiser = Person::new(&served, "olga", served.invitation.as_deref());
@@ -212,7 +212,7 @@ fn a_competition_of_three_phases_with_a_resubmission() {
     organiser.act("cup", "open");
     let bot = place.path().join("mine");
     write_starter("solitude-scramble", &bot);
-    // A bad one first: it is refused with the place, and leaves its name free.
+    // A bot with an error is rejected with the place, and its name stays free.
     fs::write(place.path().join("bad.py"), "def broken(:\n").unwrap();
     let (code, said) = author.submit(place.path(), &["cup", "bad.py", "--name", "Mine"]);
     assert!(code == 1 && said.contains("line 1"), "{code}: {said}");
@@ -225,7 +225,7 @@ fn a_competition_of_three_phases_with_a_resubmission() {
     assert_eq!((film.0, film.1["game"] == "solitude-scramble" || film.1["deltas"].is_array()), (200, true));
     organiser.act("cup", "start");
     organiser.wait_for("cup", "waiting");
-    // A new bot comes too late, a new version does not.
+    // A new bot is too late, but a new version is accepted.
     let (code, said) = author.submit(place.path(), &["cup", "mine", "--name", "Late"]);
     assert!(code == 2 && said.contains("does not accept bots now"), "{code}: {said}");
     fs::write(bot.join("notes.txt"), "another version").unwrap();
@@ -263,13 +263,13 @@ fn matches_in(table: &str) -> u64 {
     serde_json::from_str::<Value>(table).unwrap()["matches"].as_u64().unwrap()
 }
 
-/// The same, long enough to be stopped in the middle of it.
+/// The same league, long enough to be stopped before its end.
 fn long_league() -> String {
     LEAGUE.replace("legs = 2", "legs = 400")
 }
 
 #[test]
-fn a_server_that_is_killed_goes_on_and_nothing_is_lost() {
+fn killed_server_resumes_and_loses_nothing() {
     let place = folder();
     fs::write(place.path().join("league.toml"), long_league()).unwrap();
     fs::write(place.path().join("alone.toml"), long_league()).unwrap();
@@ -282,27 +282,27 @@ fn a_server_that_is_killed_goes_on_and_nothing_is_lost() {
         served.child.kill().unwrap();
         served.child.wait().unwrap();
         let kept = matches_in(&table(place.path(), "league.toml"));
-        assert!(kept >= seen, "{seen} matches had been shown, {kept} are kept");
+        assert!(kept >= seen, "{seen} matches were shown, but only {kept} are stored");
         cuts.push(kept);
         served = serve(place.path(), &["league.toml"]);
-        assert!(served.invitation.is_none(), "there is an organiser already");
+        assert!(served.invitation.is_none(), "an organiser exists already");
         organiser = organiser.moved(&served);
-        assert_eq!(organiser.session()["me"]["name"], "olga", "the session is there");
+        assert_eq!(organiser.session()["me"]["name"], "olga", "the session was lost");
         let (_, now) = organiser.get("competitions/league");
         let state = now["state"].as_str().unwrap();
-        assert!(["running", "over"].contains(&state), "it goes on by itself: {now}");
-        assert!(now["matches"].as_u64().unwrap() >= kept, "{kept} matches were kept: {now}");
+        assert!(["running", "over"].contains(&state), "the competition was not resumed: {now}");
+        assert!(now["matches"].as_u64().unwrap() >= kept, "{kept} matches were stored: {now}");
     }
     organiser.wait_for("league", "over");
     let run = command(place.path(), &["run", "alone.toml", "--json"]).stdout(Stdio::null()).output().unwrap();
     assert!(run.status.success());
     let (league, alone) = (table(place.path(), "league.toml"), table(place.path(), "alone.toml"));
-    assert!(cuts[0] < matches_in(&alone), "it was cut off in the middle");
+    assert!(cuts[0] < matches_in(&alone), "the run was not interrupted");
     assert_eq!(league, alone);
 }
 
 #[test]
-fn pausing_rulings_and_a_good_end() {
+fn competition_can_be_paused_and_ruled_and_the_server_stopped() {
     let place = folder();
     fs::write(place.path().join("league.toml"), long_league()).unwrap();
     let mut served = serve(place.path(), &["league.toml"]);
@@ -340,17 +340,17 @@ fn pausing_rulings_and_a_good_end() {
     assert_eq!(organiser.post(&lift, &json!({"reason": "it does not"})).0, 409);
     let (status, machine) = organiser.get("machine");
     assert_eq!((status, machine["cores"].as_u64().unwrap() > 0), (200, true), "{machine}");
-    // Asked politely, it ends by itself.
+    // The server stops on SIGTERM.
     let pid = rustix::process::Pid::from_child(&served.child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(served.child.wait().unwrap().success());
 }
 
 #[test]
-fn wrong_words_are_told() {
+fn wrong_options_are_usage_errors() {
     let place = folder();
     for (words, code, said) in [
-        (&["serve", "--database", "mysql://x"][..], 2, "no database that is known"),
+        (&["serve", "--database", "mysql://x"][..], 2, "unknown kind of database"),
         (
             &["serve", "--listen", "127.0.0.1:0", "--database", "postgres://127.0.0.1:1/agon"],
             3,
@@ -362,7 +362,7 @@ fn wrong_words_are_told() {
         (&["serve", "missing.toml", "--listen", "127.0.0.1:0"], 3, "missing.toml"),
         (&["submit", "cup", "missing.py", "--server", "example.org"], 2, "no address"),
         (&["submit", "A B", "missing.py"], 2, "no competition"),
-        (&["submit", "cup", "missing.py"], 2, "there is no token"),
+        (&["submit", "cup", "missing.py"], 2, "missing token"),
     ] {
         let output =
             command(place.path(), words).env("HOME", place.path()).env_remove("AGON_TOKEN").output().unwrap();
@@ -375,7 +375,7 @@ fn wrong_words_are_told() {
     }
 }
 
-/// What a bot does that was handed in to look around: it plays on only if it found nothing.
+/// A submitted bot that tries to read and change files. It keeps playing only if it found nothing.
 const BURGLAR: &str = r##"
 import os
 import socket
@@ -418,7 +418,7 @@ burgle(DATA, PORT, OTHER)
 "##;
 
 #[test]
-fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
+fn bot_cannot_read_or_change_the_servers_files_during_its_check() {
     let place = folder();
     let served = serve(place.path(), &[]);
     let organiser = Person::new(&served, "olga", served.invitation.as_deref());
@@ -429,10 +429,10 @@ fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
     let bot = place.path().join("mine");
     write_starter("solitude-scramble", &bot);
     assert_eq!(victim.submit(place.path(), &["cup", "mine", "--name", "Victim"]).0, 0);
-    // The burglar has been told where everything is.
+    // The bot knows all paths.
     let data = place.path().join("data").canonicalize().unwrap();
     let other = files_below(&data.join("competitions/cup/bots")).find(|path| path.ends_with("README.md"));
-    let other = other.expect("the victim's files are there");
+    let other = other.expect("the other bot's files exist");
     let port = served.url.rsplit(':').next().unwrap();
     let script =
         files_below(&bot).find(|path| path.extension().is_some_and(|ending| ending == "py")).unwrap();
@@ -448,7 +448,7 @@ fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
     let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
     assert!(
         status == 1 && said.contains("the words of this bot"),
-        "its words would be heard: {status} {said}"
+        "the message of a bot that finds something is not shown: {status} {said}"
     );
     let heard: Vec<&str> = said.split("RuntimeError: burgled: ").skip(1).collect();
     assert!(
@@ -459,7 +459,7 @@ fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
         "{said}"
     );
     code(BURGLAR);
-    // Its source alone has it refused: it opens files. But it was loaded, and found nothing.
+    // The source check already rejects it, because it opens files. But it was loaded, and found nothing.
     let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
     assert!(status == 1 && said.contains("loads   yes") && !said.contains("RuntimeError: burgled"), "{said}");
 }
@@ -477,7 +477,7 @@ fn files_below(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> + use<
 }
 
 #[test]
-fn the_demo_plays_five_competitions_and_prints_their_tables() {
+fn demo_plays_five_competitions_and_prints_their_tables() {
     let place = folder();
     let output = command(place.path(), &["demo", "--house", "--no-serve", "--json"]).output().unwrap();
     let told: Value = serde_json::from_str(&common::good(&output)).unwrap();

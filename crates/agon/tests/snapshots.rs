@@ -1,4 +1,4 @@
-//! What each command prints, whole: exit code, stdout, stderr. Written anew by `make golden`.
+//! Complete output of each command: exit code, stdout, stderr. `make golden` writes the snapshots again.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -45,7 +45,7 @@ snapshots! {
     watch_as_text: "play connect-five house:random house:random --seed 7 --watch";
 }
 
-// Bad input: what, where, what now; exit code 2 (3 for I/O).
+// Bad input: problem, place, hint; exit code 2 (3 for I/O).
 snapshots! {
     bad_command: "plya";
     bad_option: "play connect-five house:random house:random --record-to x";

@@ -1,4 +1,4 @@
-//! `agon trial`: how long bots take, and where a Python bot spends it.
+//! `agon trial`: times of bots, and profiles of Python bots.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -9,7 +9,7 @@ use std::process::Output;
 use common::{agon, folder_with, good, masked_times, python};
 use serde_json::Value as Json;
 
-/// Plays the first free column; its third move takes at least 30 ms of processor time.
+/// Plays the first free column. Its third move takes at least 30 ms of processor time.
 const THINKER: &str = "import time
 
 class Thinker:
@@ -40,7 +40,7 @@ fn json(folder: &Path, arguments: &[&str]) -> Json {
 }
 
 #[test]
-fn each_bot_has_a_row() {
+fn trial_prints_a_row_for_each_bot() {
     let folder = folder_with(&[("Thinker.py", THINKER)]);
     let words = ["trial", "connect-five", "Thinker.py", "house:stacker", "--games", "2", "--seed", "7"];
     let text = good(&run(folder.path(), &[&words[..], &["--set", "special=7,8"]].concat()));
@@ -48,7 +48,7 @@ fn each_bot_has_a_row() {
 }
 
 #[test]
-fn the_figures_are_those_of_the_moves() {
+fn figures_are_computed_from_the_moves() {
     let folder = folder_with(&[("Thinker.py", THINKER)]);
     let trial = json(folder.path(), &["trial", "connect-five", "Thinker.py", "--games", "3", "--seed", "7"]);
     assert_eq!((&trial["agon"], &trial["version"]), (&Json::from("trial"), &Json::from(1)));
@@ -58,8 +58,8 @@ fn the_figures_are_those_of_the_moves() {
     assert!(time("max") >= 30_000.0 && time("min") < 30_000.0, "{bot}");
     let (moves, used) = (bot["moves"].as_f64().unwrap(), bot["clock_used"].as_f64().unwrap());
     assert!(time("mean") * moves >= time("max") && time("mean") <= time("max"), "{bot}");
-    assert!((used - time("max") / 1e6).abs() < 1e-6, "the longest of 1 s: {bot}");
-    // As many moves as the same games have when they are played.
+    assert!((used - time("max") / 1e6).abs() < 1e-6, "share of the limit of 1 s: {bot}");
+    // The same number of moves as when the same games are played.
     let play = ["play", "connect-five", "Thinker.py", "house:random", "--games", "3", "--seed", "7"];
     let played = json(folder.path(), &play);
     assert_eq!(bot["moves"], played["seats"][0]["answers"]);
@@ -67,7 +67,7 @@ fn the_figures_are_those_of_the_moves() {
 }
 
 #[test]
-fn a_budget_is_used_by_all_moves_of_a_game() {
+fn time_bank_is_compared_with_all_moves_of_a_game() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots/python");
     let trial = json(&examples, &["trial", "word-racer", "python3 word_racer.py", "--games", "1"]);
     let bot = &trial["bots"][0];
@@ -77,7 +77,7 @@ fn a_budget_is_used_by_all_moves_of_a_game() {
 }
 
 #[test]
-fn a_bot_is_tried_in_each_role_it_can_play() {
+fn bot_is_timed_in_each_role_that_it_can_play() {
     let house = json(Path::new("."), &["trial", "hide-and-seek", "house:still-hider", "--set", "steps=20"]);
     let roles = |trial: &Json| -> Vec<String> {
         trial["bots"].as_array().unwrap().iter().map(|bot| bot["role"].as_str().unwrap().to_owned()).collect()
@@ -93,23 +93,19 @@ fn a_bot_is_tried_in_each_role_it_can_play() {
 }
 
 #[test]
-fn a_bot_without_an_answer_is_a_no() {
+fn bot_without_an_answer_is_a_negative_result() {
     let folder = folder_with(&[(
         "Broken.py",
         "class Broken:\n    def get_move(self, *_):\n        raise ValueError('alas')\n",
     )]);
     let output = run(folder.path(), &["trial", "connect-five", "Broken.py", "--profile", "a.prof"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        said(&output).contains("gave no answer at all") && said(&output).contains("alas"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("gave no answer") && said(&output).contains("alas"), "{}", said(&output));
     assert!(!folder.path().join("a.prof").exists());
 }
 
 #[test]
-fn a_profile_opens_with_pstats_and_names_the_hot_line() {
+fn profile_opens_with_pstats_and_names_the_hot_line() {
     let hot = THINKER.replace("self.asked == 3", "True");
     let folder = folder_with(&[("my bots/Thinker.py", &hot)]);
     let words =
@@ -130,7 +126,7 @@ fn a_profile_opens_with_pstats_and_names_the_hot_line() {
 }
 
 #[test]
-fn a_profile_of_solitude_and_of_arrays() {
+fn profile_of_a_stateless_bot_and_of_a_numpy_bot_is_written() {
     let submission = "def get_action(state, match_history):\n    for i in range(20000):\n        last = i * i\n    return 'LEFT'\n";
     let folder = folder_with(&[
         ("solitude/Submission.py", submission),
@@ -151,7 +147,7 @@ fn a_profile_of_solitude_and_of_arrays() {
 }
 
 #[test]
-fn a_profile_is_taken_behind_the_sandbox() {
+fn profile_is_taken_in_the_sandbox() {
     let spy = "class Spy:\n    def get_move(self, board, player, T, N):\n        try:\n            open('/etc/passwd').close()\n        \
                except OSError:\n            for i in range(20000): shut = i\n        else:\n            for i in range(20000): free = i\n        \
                return next(c for c in range(9) if not board[0][c])\n";
@@ -160,22 +156,22 @@ fn a_profile_is_taken_behind_the_sandbox() {
     let line = |more: &[&str]| {
         json(folder.path(), &[&words[..], more].concat())["profile"]["hottest"][0]["line"].clone()
     };
-    assert_eq!(line(&[]), 6, "it was shut out");
-    assert_eq!(line(&["--sandbox", "off"]), 8, "the test can fail");
+    assert_eq!(line(&[]), 6, "the sandbox does not protect the file");
+    assert_eq!(line(&["--sandbox", "off"]), 8, "control without the sandbox");
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_before_any_game() {
+fn invalid_trial_options_are_rejected_before_any_game() {
     let folder = folder_with(&[("Thinker.py", THINKER), ("bot.sh", "")]);
     let cases: [(&[&str], i32, &str); 9] = [
         (&["connect-five", "house:random", "--profile", "a.prof"], 2, "perf record"),
-        (&["connect-five", "Thinker.py", "house:random", "--profile", "a.prof"], 2, "one at a time"),
-        (&["connect-five", "Thinker.py", "--profile", "no/such/a.prof"], 3, "choose a folder that exists"),
-        (&["connect-five", "Thinker.py", "--role", "seeker"], 2, "its roles are player"),
+        (&["connect-five", "Thinker.py", "house:random", "--profile", "a.prof"], 2, "name one bot"),
+        (&["connect-five", "Thinker.py", "--profile", "no/such/a.prof"], 3, "choose an existing folder"),
+        (&["connect-five", "Thinker.py", "--role", "seeker"], 2, "use one of: player"),
         (&["connect-five", "human"], 2, "name a bot"),
         (&["connect-five", "Thinker.py", "--opponent", "human"], 2, "name a bot"),
         (&["connect-five", "house:randm"], 2, "did you mean house:random?"),
-        (&["connect-five", "Thinker.py", "--games", "0"], 2, "leave it out"),
+        (&["connect-five", "Thinker.py", "--games", "0"], 2, "omit it"),
         (&["solitude-scramble", "house:left", "--seats", "5"], 2, "--seats 4"),
     ];
     for (words, code, hint) in cases {

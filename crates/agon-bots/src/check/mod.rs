@@ -1,4 +1,4 @@
-//! Would this bot be accepted? Everything that is wrong at once, then a trial game.
+//! Checks whether a bot would be accepted: reports all problems of the source at once, then plays a trial game.
 
 mod result;
 mod trial;
@@ -22,32 +22,32 @@ use crate::source::Finding;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
 use result::count;
-use trial::{Faults, PrintLog};
+use trial::{PrintLog, TrialFaults};
 
 pub use result::{CheckResult, StepOutcome, StepResult};
 
-/// A check that is asked for.
+/// Input of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'c> {
-    /// The game's id.
+    /// Id of the game.
     pub game: &'c str,
-    /// The bot: anything but a house bot or a person.
+    /// Bot spec, other than a house bot or a human.
     pub bot: &'c str,
     /// Settings of the trial game, as `key=value`.
     pub settings: &'c [String],
-    /// Its seed; 1 if none is named.
+    /// Seed of the trial game; the default is 1.
     pub seed: Option<&'c str>,
-    /// Whether the bot runs behind the sandbox.
+    /// Whether the bot runs in the sandbox.
     pub sandbox: SandboxMode,
-    /// The folder that paths are read from and commands run in; an empty one is the current folder.
+    /// Base folder for paths and commands; empty means the current folder.
     pub folder: &'c Path,
-    /// Whether the trial's games are to be handed out.
+    /// Whether to return the games of the trial.
     pub keep_record: bool,
 }
 
-/// What is checked, and how it goes.
+/// A check in progress.
 struct CheckRun<'c> {
-    order: &'c CheckRequest<'c>,
+    request: &'c CheckRequest<'c>,
     table: Box<dyn AnyGame>,
     settings: Settings,
     assets: Assets,
@@ -58,25 +58,25 @@ struct CheckRun<'c> {
     logs: Vec<Vec<BotOutputLine>>,
 }
 
-/// Checks a bot. A bot that is not accepted is an answer, no failure.
-pub fn check(order: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckResult, Failure> {
-    let table = agon_engine::any_game(order.game)?;
-    if order.bot.starts_with("house:") || order.bot == "human" {
+/// Checks a bot. A rejected bot is a result, not an error.
+pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<CheckResult, Failure> {
+    let table = agon_engine::any_game(request.game)?;
+    if request.bot.starts_with("house:") || request.bot == "human" {
         let hint = "name a folder, a .py, a .zip, a players.yml entry or a command in quotes";
-        return Err(Failure::wrong_use(format!("{} needs no check", order.bot), hint));
+        return Err(Failure::wrong_use(format!("{} needs no check", request.bot), hint));
     }
-    let mut pairs = order.settings.to_vec();
-    // Shorter games than the competition's: enough to see that a bot plays.
+    let mut pairs = request.settings.to_vec();
+    // Shorter games than those of a competition are enough for a trial.
     for (key, value) in table.info().bots.check_settings {
         if !pairs.iter().any(|pair| pair.starts_with(&format!("{key}="))) {
             pairs.push(format!("{key}={value}"));
         }
     }
-    let seed = parse_options::seed(Some(order.seed.unwrap_or("1")))?;
-    let (settings, assets) = parse_options::settings(table.info(), &pairs, order.folder)?;
+    let seed = parse_options::seed(Some(request.seed.unwrap_or("1")))?;
+    let (settings, assets) = parse_options::settings(table.info(), &pairs, request.folder)?;
     table.check_settings(&settings, table.info().seats.min, &assets)?;
-    let mut checking = CheckRun {
-        order,
+    let mut run = CheckRun {
+        request,
         table,
         settings,
         assets,
@@ -86,20 +86,20 @@ pub fn check(order: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckRes
         records: Vec::new(),
         logs: Vec::new(),
     };
-    let seat = checking.find(tell)?;
+    let seat = run.find_bot(notify)?;
     if let Some(seat) = &seat {
-        let survey = checking.look(seat);
-        checking.load_and_play(seat, &survey)?;
+        let report = run.check_source(seat);
+        run.load_and_play(seat, &report)?;
     }
-    Ok(checking.told(seat))
+    Ok(run.into_result(seat))
 }
 
 impl CheckRun<'_> {
-    /// Is it there, and can it be read? What it learns in the trial is not kept.
-    fn find(&mut self, tell: MessageSink<'_>) -> Result<Option<ProgramSpec>, Failure> {
-        let CheckRequest { game, bot, sandbox, folder, .. } = *self.order;
-        let order = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
-        let refusal = match resolve_bot(&order, tell) {
+    /// Finds and reads the bot. Data that it writes in the trial is discarded.
+    fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Failure> {
+        let CheckRequest { game, bot, sandbox, folder, .. } = *self.request;
+        let request = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
+        let refusal = match resolve_bot(&request, notify) {
             Ok(PlayerSpec::Program(seat)) => {
                 let mut seats = [PlayerSpec::Program(seat)];
                 install_game_files(game, &mut seats, &self.settings, &self.assets, folder)?;
@@ -118,78 +118,77 @@ impl CheckRun<'_> {
         };
         self.steps.push(StepResult::no("found", refusal));
         for name in ["source", "loads", "plays"] {
-            self.steps.push(StepResult::skipped(name, "there is nothing to look at"));
+            self.steps.push(StepResult::skipped(name, "the bot was not found"));
         }
         Ok(None)
     }
 
-    /// What its source says, if it is a Python bot.
-    fn look(&mut self, seat: &ProgramSpec) -> SourceReport {
+    /// Checks the source of a Python bot.
+    fn check_source(&mut self, seat: &ProgramSpec) -> SourceReport {
         if !seat.isolates_calls {
-            self.steps
-                .push(StepResult::skipped("source", "a program of its own: only its play is looked at"));
+            self.steps.push(StepResult::skipped("source", "not a Python bot: only its play is checked"));
             return SourceReport::default();
         }
-        let survey = match source_check::check_source(&seat.program) {
-            Ok(survey) => survey,
+        let report = match source_check::check_source(&seat.program) {
+            Ok(report) => report,
             Err(refusal) => {
                 self.steps.push(StepResult::no("source", refusal));
                 return SourceReport::default();
             }
         };
         let (bad, advice): (Vec<Finding>, Vec<Finding>) =
-            survey.findings.iter().cloned().partition(|one| one.bad);
+            report.findings.iter().cloned().partition(|one| one.bad);
         let outcome = if bad.is_empty() { StepOutcome::Yes } else { StepOutcome::No };
-        let more = if survey.left_out > 0 {
-            format!(", and {} more findings", survey.left_out)
+        let more = if report.left_out > 0 {
+            format!(", and {} more findings", report.left_out)
         } else {
             String::new()
         };
-        let says = format!("{}{more}", count(survey.files, "Python file"));
+        let says = format!("{}{more}", count(report.files, "Python file"));
         let refusals = |list: Vec<Finding>| list.into_iter().map(BotRejection::from).collect();
         self.steps.push(StepResult {
             bad: refusals(bad),
             advice: refusals(advice),
             ..StepResult::new("source", outcome, says)
         });
-        survey
+        report
     }
 
-    /// Does it come up, and does it play? In each of its roles.
-    fn load_and_play(&mut self, seat: &ProgramSpec, survey: &SourceReport) -> Result<(), Failure> {
-        let tables = self.tables(seat, survey);
-        let mut tried = StepResult::yes("loads", "");
+    /// Loads the bot and plays the trial game, in each of its roles.
+    fn load_and_play(&mut self, seat: &ProgramSpec, report: &SourceReport) -> Result<(), Failure> {
+        let tables = self.lineups(seat, report);
+        let mut step = StepResult::yes("loads", "");
         if self.table.info().bots.text_protocol.is_some() && !seat.json_lines {
-            tried = StepResult::skipped("loads", "it reads lines: seen when it plays");
+            step = StepResult::skipped("loads", "a text protocol bot is checked when it plays");
         }
         for (_, seats) in &tables {
             let plan = self.plan(seats);
             match self.table.try_load(&plan) {
                 Ok(()) => {}
                 Err(PlayError::BotLoad(error)) => {
-                    tried = StepResult::no("loads", error.rejection);
+                    step = StepResult::no("loads", error.rejection);
                     break;
                 }
                 Err(other) => return Err(other.into()),
             }
         }
-        // What the source has told already is not told twice.
+        // Do not repeat a finding of the source check.
         let place = |one: &BotRejection| (one.file.clone(), one.line);
         let known = |one: &BotRejection| {
             one.line.is_some() && self.steps.iter().flat_map(|s| &s.bad).any(|o| place(o) == place(one))
         };
-        if tried.bad.iter().any(known) {
-            tried = StepResult::new("loads", StepOutcome::No, "for what is said of its source");
+        if step.bad.iter().any(known) {
+            step = StepResult::new("loads", StepOutcome::No, "skipped: fix the source problems first");
         }
-        let loads = tried.outcome != StepOutcome::No;
-        self.steps.push(tried);
+        let loads = step.outcome != StepOutcome::No;
+        self.steps.push(step);
         let step = if loads { self.play(&tables)? } else { StepResult::skipped("plays", "it does not load") };
         self.steps.push(step);
         Ok(())
     }
 
-    /// Where it is to sit, and with whom: the weakest house bots. In a game with roles, one table for each of its own.
-    fn tables(&self, seat: &ProgramSpec, survey: &SourceReport) -> Vec<(Seat, Vec<PlayerSpec>)> {
+    /// Lineups with the weakest house bots as opponents, one for each role of the bot.
+    fn lineups(&self, seat: &ProgramSpec, report: &SourceReport) -> Vec<(Seat, Vec<PlayerSpec>)> {
         let info = self.table.info();
         let bots = self.table.house_bots();
         let table = |own: Seat| {
@@ -206,7 +205,7 @@ impl CheckRun<'_> {
             (own, Seat::all(info.seats.min).map(sit).collect())
         };
         let fits = |own: &Seat| {
-            survey.roles.is_empty() || survey.roles.iter().any(|role| role == info.role(*own).name)
+            report.roles.is_empty() || report.roles.iter().any(|role| role == info.role(*own).name)
         };
         let most = if info.roles.len() > 1 { info.seats.min } else { 1 };
         Seat::all(info.seats.min).take(most).filter(fits).map(table).collect()
@@ -216,21 +215,21 @@ impl CheckRun<'_> {
         MatchSetup { settings: &self.settings, seed: self.seed, seats, assets: &self.assets }
     }
 
-    /// A trial with the clock on: once in each role, twice where the first move matters.
+    /// Plays the trial with the clock on: one game in each role, two if the first move matters.
     fn play(&mut self, tables: &[(Seat, Vec<PlayerSpec>)]) -> Result<StepResult, Failure> {
         let games = if self.settings.get("first").is_some() { 2 } else { 1 };
         let mut bad = Vec::new();
-        let mut told = Vec::new();
+        let mut texts = Vec::new();
         let mut trials = Vec::new();
         for (own, seats) in tables {
             let mut summary = Summary::default();
-            let mut faults = Faults::default();
+            let mut faults = TrialFaults::default();
             let plan = self.plan(seats);
-            let mut recorder = self.order.keep_record.then(Recorder::new);
+            let mut recorder = self.request.keep_record.then(Recorder::new);
             let mut log = PrintLog::new(*own);
             let mut records = Vec::new();
             let mut room = hooks_with_recorder(recorder.as_mut());
-            room.log = self.order.keep_record.then_some(&mut log as &mut dyn TurnLog);
+            room.log = self.request.keep_record.then_some(&mut log as &mut dyn TurnLog);
             self.table.play(&plan, 0..games, &mut room, &mut |mut played: PlayedGame| {
                 summary.push(&played);
                 records.extend(played.record.take().map(|(bytes, _)| bytes));
@@ -243,8 +242,8 @@ impl CheckRun<'_> {
             let role = self.table.info().role(*own).name;
             let others: Vec<String> =
                 seats.iter().filter(|s| matches!(s, PlayerSpec::House(_))).map(PlayerSpec::spec).collect();
-            told.push(format!(
-                "as {role} against {}: {}, {}, {} an answer, longest {}",
+            texts.push(format!(
+                "as {role} against {}: {}, {}, {} per answer, longest {}",
                 others.join(", "),
                 count(summary.games, "game"),
                 if faults.all == 0 { "no fault".to_owned() } else { count(faults.all, "fault") },
@@ -262,19 +261,19 @@ impl CheckRun<'_> {
                     "longest": micros(stats.longest),
                 },
             }));
-            bad.extend(faults.told(self.order.game));
+            bad.extend(faults.rejections(self.request.game));
         }
         self.trials = trials.into();
         let outcome = if bad.is_empty() { StepOutcome::Yes } else { StepOutcome::No };
-        Ok(StepResult { bad, ..StepResult::new("plays", outcome, told.join("; ")) })
+        Ok(StepResult { bad, ..StepResult::new("plays", outcome, texts.join("; ")) })
     }
 
-    /// The answer.
-    fn told(self, seat: Option<ProgramSpec>) -> CheckResult {
+    /// The result of the check.
+    fn into_result(self, seat: Option<ProgramSpec>) -> CheckResult {
         let (name, hash) = seat.map(|seat| (seat.name, seat.hash)).unzip();
         CheckResult {
-            game: self.order.game.to_owned(),
-            bot: self.order.bot.to_owned(),
+            game: self.request.game.to_owned(),
+            bot: self.request.bot.to_owned(),
             accepted: self.steps.iter().all(|step| step.outcome != StepOutcome::No),
             name,
             hash,
@@ -290,7 +289,7 @@ fn time(time: Duration) -> String {
     agon_league::standings::format_duration(time.as_nanos() as f64)
 }
 
-/// In whole and fractional microseconds, for JSON.
+/// Microseconds with fractions, for JSON.
 fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

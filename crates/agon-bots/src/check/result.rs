@@ -1,59 +1,59 @@
-//! What came of a check, for people and for programs.
+//! Result of a check, as text and as JSON.
 
 use agon_core::document::document;
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
 
-/// So many of a bot's own last words are shown with each finding.
-const WORDS_SHOWN: usize = 8;
+/// Maximum number of trace lines shown with each finding.
+const MAX_TRACE_LINES: usize = 8;
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Clone, Debug)]
 pub struct CheckResult {
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
-    /// The bot as it was named.
+    /// Bot spec as the user wrote it.
     pub bot: String,
-    /// Whether it would be accepted.
+    /// Whether the bot would be accepted.
     pub accepted: bool,
-    /// What it is called, if it was found.
+    /// Name of the bot, if it was found.
     pub name: Option<String>,
-    /// What it is made of, if it was found.
+    /// Hash of the bot's content, if it was found.
     pub hash: Option<String>,
-    /// What was looked at, in order.
+    /// Steps of the check, in order.
     pub steps: Vec<StepResult>,
-    /// The trial, a value for each role; null if none was played.
+    /// Figures of the trial, one value per role; null if no trial was played.
     pub trials: Json,
-    /// The games of the trial, a packed record each, if they were asked for.
+    /// Packed records of the trial games, if requested.
     pub records: Vec<Vec<u8>>,
-    /// What the bot printed in each of them, if they were asked for.
+    /// Bot output of each trial game, if requested.
     pub logs: Vec<Vec<BotOutputLine>>,
 }
 
-/// How a step of the check went.
+/// Outcome of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepOutcome {
-    /// Well.
+    /// No problems.
     Yes,
-    /// Something is to be mended.
+    /// There are problems to fix.
     No,
-    /// It was not looked at.
+    /// The step was not run.
     Skipped,
 }
 
-/// A step of the check.
+/// Result of one step of the check.
 #[derive(Clone, Debug)]
 pub struct StepResult {
-    /// In one word.
+    /// Name of the step, one word.
     pub name: &'static str,
-    /// How it went.
+    /// Outcome of the step.
     pub outcome: StepOutcome,
-    /// What there is to say about it.
+    /// Details for the user.
     pub says: String,
-    /// What is to be mended.
+    /// Problems to fix.
     pub bad: Vec<BotRejection>,
-    /// What would be better otherwise.
+    /// Optional improvements.
     pub advice: Vec<BotRejection>,
 }
 
@@ -84,7 +84,7 @@ impl StepResult {
 }
 
 impl CheckResult {
-    /// For people.
+    /// The result as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
@@ -103,11 +103,11 @@ impl CheckResult {
         if self.accepted {
             text + "yes: accepted\n"
         } else {
-            text + &format!("no: {} to mend\n", count(bad, "thing"))
+            text + &format!("not accepted: {} to fix\n", count(bad, "problem"))
         }
     }
 
-    /// For programs.
+    /// The result as JSON.
     pub fn json(&self) -> Json {
         let steps: Vec<Json> = self
             .steps
@@ -140,7 +140,7 @@ impl CheckResult {
     }
 }
 
-/// Findings as lines, each with its own words, a hint under the last of those that share it.
+/// Findings as lines, each with its trace; findings that share a hint show it once, below the last of them.
 fn list(mark: &str, findings: &[BotRejection]) -> String {
     let mut text = String::new();
     for (i, one) in findings.iter().enumerate() {
@@ -148,7 +148,7 @@ fn list(mark: &str, findings: &[BotRejection]) -> String {
         let colon = if place.is_empty() { "" } else { ": " };
         text += &format!("    {mark}{place}{colon}{}\n", one.what);
         let trace: Vec<&str> = one.trace.lines().collect();
-        for line in &trace[trace.len().saturating_sub(WORDS_SHOWN)..] {
+        for line in &trace[trace.len().saturating_sub(MAX_TRACE_LINES)..] {
             text += &format!("        {line}\n");
         }
         if !one.hint.is_empty() && findings.get(i + 1).is_none_or(|next| next.hint != one.hint) {

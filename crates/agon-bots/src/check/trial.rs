@@ -1,4 +1,4 @@
-//! What is taken down of a check's trial: the bot's faults, and what it printed.
+//! Collects the faults and the output of a bot in a check's trial.
 
 use std::io;
 
@@ -11,10 +11,10 @@ use agon_host::load_check::last_place;
 
 use super::result::count;
 
-/// How many kinds of fault of the trial are told.
-const FAULTS_SHOWN: usize = 8;
+/// Maximum number of kinds of faults that are listed.
+const MAX_FAULTS_SHOWN: usize = 8;
 
-/// What the bot prints in its trial.
+/// Output of the bot in its trial.
 pub(super) struct PrintLog {
     own: Seat,
     turn: u32,
@@ -22,7 +22,7 @@ pub(super) struct PrintLog {
 }
 
 impl PrintLog {
-    /// Of the bot at this seat.
+    /// Collects the output of the bot at this seat.
     pub(super) const fn new(own: Seat) -> Self {
         Self { own, turn: 0, games: Vec::new() }
     }
@@ -57,14 +57,14 @@ impl TurnLog for PrintLog {
     }
 }
 
-/// The faults of a trial: each kind once, where it came first, and how often.
+/// TrialFaults of a trial: the first of each kind, and how often it occurred.
 #[derive(Default)]
-pub(super) struct Faults {
+pub(super) struct TrialFaults {
     pub(super) all: u64,
     kinds: Vec<(String, u64, BotRejection)>,
 }
 
-impl Faults {
+impl TrialFaults {
     pub(super) fn add(&mut self, game: u32, fault: &FaultRecord) {
         self.all += 1;
         let (turn, report) = (fault.turn, &fault.report);
@@ -83,20 +83,20 @@ impl Faults {
         self.kinds.push((kind, 1, refusal));
     }
 
-    pub(super) fn told(self, game: &str) -> Vec<BotRejection> {
-        let more = self.kinds.len().saturating_sub(FAULTS_SHOWN);
-        let mut told: Vec<BotRejection> = Vec::new();
-        for (_, times, mut refusal) in self.kinds.into_iter().take(FAULTS_SHOWN) {
+    pub(super) fn rejections(self, game: &str) -> Vec<BotRejection> {
+        let more = self.kinds.len().saturating_sub(MAX_FAULTS_SHOWN);
+        let mut rejections_found: Vec<BotRejection> = Vec::new();
+        for (_, times, mut refusal) in self.kinds.into_iter().take(MAX_FAULTS_SHOWN) {
             if times > 1 {
                 let what = refusal.what.trim_end_matches(')');
                 refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
             }
-            refusal.hint = format!("`agon games {game}` says what a fault costs");
-            told.push(refusal);
+            refusal.hint = format!("see `agon games {game}` for the penalty of a fault");
+            rejections_found.push(refusal);
         }
         if more > 0 {
-            told.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
+            rejections_found.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
         }
-        told
+        rejections_found
     }
 }

@@ -1,14 +1,15 @@
-//! A bot packed for another machine, and seated there: the same bot, by the same hash, wherever it was packed.
+//! Packs a bot for another machine and loads it there. The bot and its hash stay the same.
 //!
-//! What travels is what the bot can read at home, so that it plays there as it does here:
+//! A package contains everything that the bot can read on this machine, so that it plays the same way:
 //!
-//! - a folder (Python, `agon.toml`, an entry of a `players.yml`, a git checkout): all of it;
-//! - a `.py`, or the files that a command names: all that is below the folder they lie in; where that is the competition's own folder, they and what
-//!   they mention by name (there lie the ledger and other people's bots);
+//! - a folder (Python, `agon.toml`, an entry of a `players.yml`, a git checkout): the whole folder;
+//! - a `.py`, or the files that a command names: everything below their folder. If that is the competition's folder, which also contains
+//!   the ledger and other bots, only these files and the files that they mention by name;
 //! - a `.zip`: the archive.
 //!
-//! Left out are names that begin with a dot, `__pycache__`, `__MACOSX`, ledgers and records, links that lead outside, and what is hidden from
-//! the bot here because it is somebody else's. What its hash covers is never left out: if the bot may not read it here, it is hidden from it there too.
+//! Not included are names that begin with a dot, `__pycache__`, `__MACOSX`, ledgers and records, links that lead outside, and files that are
+//! hidden from the bot because they belong to another bot. Files that the hash covers are always included; if the bot cannot read such a file
+//! here, it is hidden from it on the other machine too.
 
 mod collect;
 mod tarball;
@@ -30,49 +31,49 @@ use crate::resolve::{
     BotKind, BotRequest, ExtraFile, ResolveError, SandboxMode, kind_of, named_files, resolve_bot,
 };
 use crate::source::{content_hash, players_yml};
-use collect::{Entry, FileSet};
+use collect::{FileSet, PackageEntry};
 
 pub use tarball::unpack;
 
-/// A bot's files, as one block of bytes.
+/// A bot's files as one block of bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BotPackage {
-    /// The BOT, for [`seat`].
+    /// Bot spec for [`load_unpacked`].
     pub spec: String,
-    /// The hash of its content, as it stands in the ledger and in records.
+    /// Content hash, as in the ledger and in records.
     pub hash: String,
-    /// The files: `.tar.zst`, the same bytes for the same files.
+    /// Files as `.tar.zst`; the same files give the same bytes.
     pub files: Vec<u8>,
 }
 
-/// What stands beside the bot's files: what is known of it here only.
-const ABOUT: &str = "about.json";
-/// Where the files themselves are.
-const FILES: &str = "bot";
-/// A list with one bot, in place of the one it stood in.
-const LIST: &str = "players.yml";
+/// File with facts about the bot that only this machine knows.
+const METADATA_FILE: &str = "about.json";
+/// Folder of the bot's files in the package.
+const BOT_FOLDER: &str = "bot";
+/// Generated list with only this bot, which replaces the original list.
+const LIST_FILE: &str = "players.yml";
 
-/// Packs a bot that was seated here, after its neighbours were hidden from it. `folder` is the one that its paths were read from.
+/// Packs a loaded bot, after the other bots' files were hidden from it. `folder` is the base folder of its paths.
 pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage, Failure> {
-    let sketch = PackagePlan::of(game, &seat.spec, folder)?;
-    let mut gathered = FileSet::new(&sketch.root, &seat.program.hidden);
-    gathered.wanted(&sketch.wanted, &sketch.covered).map_err(|refusal| refused(seat, &refusal))?;
-    let hidden: Vec<String> = gathered.hidden.iter().map(|path| path.display().to_string()).collect();
-    let about = json!({ "version": 1, "named": seat.spec, "hidden": hidden, "inside": sketch.inside, "hashed": sketch.hashed });
-    let inside = Path::new(FILES).join(&sketch.inside);
-    let mut entries = gathered.entries_below(&inside);
-    entries.insert(PathBuf::from(ABOUT), Entry::Bytes(about.to_string().into_bytes()));
-    if let Some(list) = sketch.list {
-        entries.insert(Path::new(FILES).join(LIST), Entry::Bytes(list.into_bytes()));
+    let plan = PackagePlan::of(game, &seat.spec, folder)?;
+    let mut files_to_pack = FileSet::new(&plan.root, &seat.program.hidden);
+    files_to_pack.add_bot_files(&plan.wanted, &plan.covered).map_err(|refusal| refused(seat, &refusal))?;
+    let hidden: Vec<String> = files_to_pack.hidden.iter().map(|path| path.display().to_string()).collect();
+    let about = json!({ "version": 1, "named": seat.spec, "hidden": hidden, "inside": plan.inside, "hashed": plan.hashed });
+    let inside = Path::new(BOT_FOLDER).join(&plan.inside);
+    let mut entries = files_to_pack.entries_below(&inside);
+    entries.insert(PathBuf::from(METADATA_FILE), PackageEntry::Bytes(about.to_string().into_bytes()));
+    if let Some(list) = plan.list {
+        entries.insert(Path::new(BOT_FOLDER).join(LIST_FILE), PackageEntry::Bytes(list.into_bytes()));
     }
     let files = tarball::pack(&entries).map_err(|error| Failure {
         kind: ErrorKind::Internal,
         message: format!(
-            "{}: cannot be packed for other machines: {error}\nhint: is it still there, and may you read it?",
+            "{}: cannot be packed for other machines: {error}\nhint: check that its files exist and are readable",
             seat.spec
         ),
     })?;
-    Ok(BotPackage { spec: sketch.spec, hash: seat.hash.clone(), files })
+    Ok(BotPackage { spec: plan.spec, hash: seat.hash.clone(), files })
 }
 
 fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Failure {
@@ -83,31 +84,31 @@ fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Failure {
     }
 }
 
-/// What is to be packed of a bot, and how it is named there.
+/// What to pack of a bot, and its spec on the other machine.
 struct PackagePlan {
-    /// The folder that paths are seen from: a whole path.
+    /// Absolute path of the root folder.
     root: PathBuf,
-    /// Where that folder lies in the parcel.
+    /// Path of the root folder in the package.
     inside: PathBuf,
-    /// Folders and files to take, with what must not be taken.
+    /// Folders and files to include.
     wanted: PackageScope,
-    /// What the hash covers.
+    /// Files that the hash covers.
     covered: BTreeSet<PathBuf>,
-    /// The BOT, there.
+    /// Bot spec on the other machine.
     spec: String,
-    /// The words that the hash covers, where they are not those that are run there.
+    /// Words of the command that the hash covers, if the command differs on the other machine.
     hashed: Option<Vec<String>>,
-    /// A list of players that is needed for it.
+    /// Content of the generated `players.yml`, if needed.
     list: Option<String>,
 }
 
-/// What is taken besides what the hash covers.
+/// Files to include besides those that the hash covers.
 enum PackageScope {
-    /// All that is below these folders, but not the competition's own.
+    /// Everything below these folders, except the competition's folder.
     Below(Vec<PathBuf>, Option<PathBuf>),
-    /// What lies at the top of the root and is mentioned in what is covered.
+    /// Entries at the top of the root that covered files mention.
     Mentioned,
-    /// Nothing.
+    /// No other files.
     Nothing,
 }
 
@@ -119,7 +120,7 @@ impl PackagePlan {
             let program =
                 manifest.program(&mut |_| {}).map_err(|error| Failure::refused(spec, &error.into()))?;
             let covered = manifest.files(&program.words)?.into_iter().collect();
-            portable(spec, &program.words, manifest.folder(), false)?;
+            check_portable(spec, &program.words, manifest.folder(), false)?;
             return Self::folder(spec, manifest.folder(), &home, covered, None);
         }
         match kind_of(spec, folder).map_err(failed)? {
@@ -138,7 +139,7 @@ impl PackagePlan {
         }
     }
 
-    /// A folder that is the bot.
+    /// A bot that is a folder.
     fn folder(
         spec: &str,
         root: &Path,
@@ -148,8 +149,8 @@ impl PackagePlan {
     ) -> Result<Self, Failure> {
         if home.starts_with(root) {
             let what =
-                format!("{spec}: the competition itself lies in the bot's folder: it would travel with it");
-            return Err(Failure::wrong_use(what, "give the bot a folder of its own"));
+                format!("{spec}: the bot's folder contains the competition, which would be packed too");
+            return Err(Failure::wrong_use(what, "put the bot into a separate folder"));
         }
         let inside = PathBuf::from(name_of(root));
         let spec = with_class(&inside, class);
@@ -164,7 +165,7 @@ impl PackagePlan {
         })
     }
 
-    /// A file that is the bot, in a folder that others may share.
+    /// A bot that is a file, in a folder that other bots may share.
     fn file(path: &Path, home: &Path, covered: BTreeSet<PathBuf>, class: Option<&str>) -> Self {
         let root = path.parent().unwrap_or(path).to_owned();
         let inside = PathBuf::from(name_of(&root));
@@ -203,26 +204,26 @@ impl PackagePlan {
             players_yml::choose_in(folder, path, name).map_err(|refusal| Failure::refused(spec, &refusal))?;
         let root = folder.join(&player.directory).canonicalize()?;
         let program = player.program(false).map_err(|refusal| Failure::refused(spec, &refusal))?;
-        portable(spec, &program.words, &root, true)?;
-        let mut sketch = Self::folder(spec, &root, home, content_hash::all(&root), None)?;
-        // Apart from the list, whatever it is called.
-        sketch.inside = Path::new("bots").join(&sketch.inside);
-        let command = moved(&player.command, &root);
-        let entry = json!({ "name": player.name, "directory": sketch.inside, "command": command });
-        sketch.list = Some(json!({ "players": [entry] }).to_string());
-        sketch.hashed = (command != player.command).then(|| vec![player.command.clone()]);
-        LIST.clone_into(&mut sketch.spec);
-        Ok(sketch)
+        check_portable(spec, &program.words, &root, true)?;
+        let mut plan = Self::folder(spec, &root, home, content_hash::all(&root), None)?;
+        // A separate folder, so that no file collides with the generated list.
+        plan.inside = Path::new("bots").join(&plan.inside);
+        let command = with_relative_paths(&player.command, &root);
+        let entry = json!({ "name": player.name, "directory": plan.inside, "command": command });
+        plan.list = Some(json!({ "players": [entry] }).to_string());
+        plan.hashed = (command != player.command).then(|| vec![player.command.clone()]);
+        LIST_FILE.clone_into(&mut plan.spec);
+        Ok(plan)
     }
 
     fn command(spec: &str, command: &str, json_lines: bool, root: PathBuf) -> Result<Self, Failure> {
         let refuse = |error: agon_host::ProgramError| Failure::refused(spec, &error.into());
         let words = Program::from_command(command, &root).map_err(refuse)?.words;
-        portable(spec, &words, &root, true)?;
+        check_portable(spec, &words, &root, true)?;
         let covered: BTreeSet<PathBuf> =
             named_files(&words, &root).into_iter().filter(|path| path.starts_with(&root)).collect();
         let below: Vec<PathBuf> = words.iter().filter_map(|word| own_folder(word, &root)).collect();
-        let moved = moved(command, &root);
+        let moved = with_relative_paths(command, &root);
         let hashed = (moved != command).then_some(words);
         let spec = if json_lines { format!("json:{moved}") } else { moved };
         let wanted = if below.is_empty() {
@@ -234,21 +235,21 @@ impl PackagePlan {
     }
 }
 
-/// The folder that a word of a command says the bot is in: itself, or where it is; not the competition's.
+/// Folder of the bot according to a word of its command: the word itself or its parent, but not the competition's folder.
 fn own_folder(word: &str, root: &Path) -> Option<PathBuf> {
     let path = root.join(word);
     let path = if path.is_dir() { path } else { path.parent().filter(|_| path.is_file())?.to_owned() };
     path.canonicalize().ok().filter(|path| path.starts_with(root) && path != root)
 }
 
-/// A command that names files by whole paths below a folder, from that folder.
-fn moved(command: &str, root: &Path) -> String {
+/// Replaces absolute paths below a folder in a command by paths relative to it.
+fn with_relative_paths(command: &str, root: &Path) -> String {
     command.replace(&format!("{}/", root.display()), "./")
 }
 
-/// Whether what a command names can be found on another machine: it is in the bot's folder, or the system's. `whole` says whether whole paths into the
-/// folder can be written in another way.
-fn portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Result<(), Failure> {
+/// Checks that the files that a command names exist on another machine: they are in the bot's folder or part of the system. `whole` says
+/// whether absolute paths into the folder can be replaced.
+fn check_portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Result<(), Failure> {
     let systems = ["/usr", "/bin", "/lib", "/lib64", "/opt"].map(Path::new);
     for word in words {
         let Ok(path) = root.join(word).canonicalize() else { continue };
@@ -257,65 +258,63 @@ fn portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Result<()
         let inside = path.starts_with(root) && !up && (whole || !Path::new(word).is_absolute());
         if word.contains('/') && !system && !inside {
             let what =
-                format!("{spec} cannot be played on other machines: it names {word}, a path of this one");
-            return Err(Failure::wrong_use(
-                what,
-                "put it into the bot's folder and name it as seen from there",
-            ));
+                format!("{spec} cannot be played on other machines: it names {word}, a path of this machine");
+            return Err(Failure::wrong_use(what, "move it into the bot's folder and use a relative path"));
         }
     }
     Ok(())
 }
 
 fn with_class(path: &Path, class: Option<&str>) -> String {
-    // Never mistaken for a word such as `human`.
+    // With `./` it cannot be mistaken for a word such as `human`.
     let path = format!("./{}", path.display());
     class.map_or_else(|| path.clone(), |class| format!("{path}:{class}"))
 }
 
-/// The last part of a path. Some bots are called after their folder.
+/// Last part of a path. Some bots are named after their folder.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(OsStr::new("bot")).to_string_lossy().into_owned()
 }
 
-/// A bot whose parcel was unpacked here.
+/// A bot whose package was unpacked on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct UnpackedBot<'u> {
-    /// The game it is to play.
+    /// Id of the game.
     pub game: &'u str,
-    /// Where the parcel was unpacked.
+    /// Folder of the unpacked package.
     pub folder: &'u Path,
-    /// The BOT, as the parcel names it.
+    /// Bot spec from the package.
     pub spec: &'u str,
-    /// The hash that it must have.
+    /// Expected hash.
     pub hash: &'u str,
-    /// Whether it runs behind the sandbox.
+    /// Whether the bot runs in the sandbox.
     pub sandbox: SandboxMode,
-    /// What lies in its folder too.
+    /// Additional file in the bot's folder.
     pub beside: Option<ExtraFile<'u>>,
 }
 
-/// Seats such a bot. It is named as it was where it was packed, and has the same hash: or it is refused.
+/// Loads an unpacked bot. It keeps its name, and fails if its hash differs.
 pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure> {
     let UnpackedBot { game, folder, spec, hash, sandbox, beside } = *unpacked;
-    let about: Value = serde_json::from_slice(&std::fs::read(folder.join(ABOUT))?).unwrap_or_default();
+    let about: Value =
+        serde_json::from_slice(&std::fs::read(folder.join(METADATA_FILE))?).unwrap_or_default();
     let named = about["named"].as_str().unwrap_or(spec);
-    let files = folder.join(FILES);
+    let files = folder.join(BOT_FOLDER);
     let order = BotRequest { game, bot: spec, sandbox, keep: false, beside, folder: &files };
     let seated = resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(named))?;
     let PlayerSpec::Program(mut seat) = seated else {
         return Err(Failure::wrong_use(
-            format!("{named}: `{spec}` is no program"),
-            "a parcel holds a program",
+            format!("{named}: `{spec}` is not a program"),
+            "pack the bot again; a package contains a program",
         ));
     };
     let root = files.join(about["inside"].as_str().unwrap_or_default()).canonicalize()?;
     if let Some(words) = texts(&about["hashed"]) {
-        seat.hash = hash_by(spec, &words, &root)?;
+        seat.hash = hash_with_words(spec, &words, &root)?;
     }
     if seat.hash != hash {
-        let what = format!("{named}: what arrived here has the hash {}, not {hash}", seat.hash);
-        let hint = "does it name a program of the system, by its path, that is another one on this machine?";
+        let what = format!("{named}: the received files have the hash {}, not {hash}", seat.hash);
+        let hint = "check whether the bot names a system program by its path that differs on this machine";
         return Err(Failure { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
     }
     named.clone_into(&mut seat.spec);
@@ -324,16 +323,16 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure>
     Ok(seat)
 }
 
-/// The hash of a bot whose command was written in another way where it was packed.
-fn hash_by(spec: &str, words: &[String], root: &Path) -> Result<String, Failure> {
+/// Hash of a bot whose command was written differently on the machine that packed it.
+fn hash_with_words(spec: &str, words: &[String], root: &Path) -> Result<String, Failure> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if spec == LIST {
+    if spec == LIST_FILE {
         return Ok(content_hash::hash(root, &words)?);
     }
     let command = spec.strip_prefix("json:").unwrap_or(spec);
     let program =
         Program::from_command(command, root).map_err(|error| Failure::refused(spec, &error.into()))?;
-    // As they were named: a `./` before a name is no part of it.
+    // File names without a leading `./`, which is not part of the name.
     let files =
         named_files(&program.words, root).into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     Ok(content_hash::hash_files(root, &files, &words)?)

@@ -1,4 +1,4 @@
-//! A parcel as bytes: the same files always give the same ones, whenever and by whomever they were written.
+//! Archive format of packages. The same files always give the same bytes, independent of time and user.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -8,16 +8,16 @@ use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, Builder, EntryType, Header};
 
-use super::collect::Entry;
+use super::collect::PackageEntry;
 
-/// Fast, and good enough for sources and weights.
-const LEVEL: i32 = 3;
-/// More than any parcel unpacks to.
-const MOST: u64 = 512 << 20;
+/// Compression level: fast, and good enough for sources and weights.
+const ZSTD_LEVEL: i32 = 3;
+/// Maximum unpacked size of a package in bytes.
+const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
-/// Packs these entries.
-pub fn pack(entries: &BTreeMap<PathBuf, Entry>) -> io::Result<Vec<u8>> {
-    let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), LEVEL)?);
+/// Packs the entries.
+pub fn pack(entries: &BTreeMap<PathBuf, PackageEntry>) -> io::Result<Vec<u8>> {
+    let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?);
     for (path, entry) in entries {
         let mut header = Header::new_gnu();
         header.set_mtime(0);
@@ -25,21 +25,21 @@ pub fn pack(entries: &BTreeMap<PathBuf, Entry>) -> io::Result<Vec<u8>> {
         header.set_mode(0o644);
         header.set_entry_type(EntryType::Regular);
         match entry {
-            Entry::Folder => {
+            PackageEntry::Folder => {
                 header.set_entry_type(EntryType::Directory);
                 header.set_mode(0o755);
                 builder.append_data(&mut header, path, io::empty())?;
             }
-            Entry::Link(target) => {
+            PackageEntry::Link(target) => {
                 header.set_entry_type(EntryType::Symlink);
                 builder.append_link(&mut header, path, target)?;
             }
-            Entry::Bytes(bytes) => {
+            PackageEntry::Bytes(bytes) => {
                 header.set_size(bytes.len() as u64);
                 builder.append_data(&mut header, path, bytes.as_slice())?;
             }
-            Entry::File(from, runs) => {
-                // Read first: its size must not change on the way.
+            PackageEntry::File(from, runs) => {
+                // Read first, because the size must not change while it is written.
                 let content = fs::read(from)?;
                 header.set_size(content.len() as u64);
                 header.set_mode(if *runs { 0o755 } else { 0o644 });
@@ -50,10 +50,10 @@ pub fn pack(entries: &BTreeMap<PathBuf, Entry>) -> io::Result<Vec<u8>> {
     builder.into_inner()?.finish()
 }
 
-/// Unpacks a parcel into a new folder. Nothing of it lies, or leads, outside.
+/// Unpacks a package into a new folder. No entry may be or lead outside the folder.
 pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
     make(folder)?;
-    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(MOST));
+    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(MAX_UNPACKED_BYTES));
     let mut links = Vec::new();
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -69,7 +69,7 @@ pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
             EntryType::Directory => make_all(folder, &name)?,
             EntryType::Symlink => {
                 let target = entry.link_name()?.map(std::borrow::Cow::into_owned).unwrap_or_default();
-                if leaves(&name, &target) {
+                if leads_outside(&name, &target) {
                     return Err(outside(&name));
                 }
                 links.push((target, path));
@@ -83,12 +83,12 @@ pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
             _ => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    format!("`{}` is neither file, folder nor link", name.display()),
+                    format!("`{}` is not a file, folder or link", name.display()),
                 ));
             }
         }
     }
-    // Last, so that nothing is written through one of them.
+    // Links come last, so that nothing is written through them.
     for (target, path) in links {
         symlink(target, path)?;
     }
@@ -96,11 +96,11 @@ pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
 }
 
 fn outside(name: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("`{}` would lie outside its folder", name.display()))
+    io::Error::new(io::ErrorKind::InvalidData, format!("`{}` would be outside its folder", name.display()))
 }
 
-/// Whether a link leads out of the folder that it is named in.
-fn leaves(name: &Path, target: &Path) -> bool {
+/// Whether a link leads out of its folder.
+fn leads_outside(name: &Path, target: &Path) -> bool {
     let mut depth = name.components().count() as i64 - 1;
     target.components().any(|part| {
         match part {
@@ -116,7 +116,7 @@ fn leaves(name: &Path, target: &Path) -> bool {
 fn make(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Readable for the user a bot runs as, whatever this process's own habit is.
+        // The bot's user must be able to read the folder, whatever the umask of this process is.
         _ => fs::set_permissions(folder, Permissions::from_mode(0o755)),
     }
 }
@@ -134,12 +134,12 @@ fn make_all(folder: &Path, inside: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn link(name: &str, target: &str) -> BTreeMap<PathBuf, Entry> {
-        BTreeMap::from([(PathBuf::from(name), Entry::Link(PathBuf::from(target)))])
+    fn link(name: &str, target: &str) -> BTreeMap<PathBuf, PackageEntry> {
+        BTreeMap::from([(PathBuf::from(name), PackageEntry::Link(PathBuf::from(target)))])
     }
 
     #[test]
-    fn links_stay_inside_their_folder() {
+    fn link_that_leaves_its_folder_is_rejected() {
         for (name, target, fits) in [
             ("a/b", "c", true),
             ("a/b", "../c", true),

@@ -65,7 +65,7 @@ fn check_info<G: Game + HouseBots>() {
     );
     assert!(!info.requests.is_empty() && info.stats.len() <= crate::outcome::MAX_STATS);
     for (i, bot) in G::bots().iter().enumerate() {
-        assert!(!bot.strategy.is_empty(), "{} says how it thinks", bot.name);
+        assert!(!bot.strategy.is_empty(), "{} has no strategy text", bot.name);
         assert!(
             bot.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
             "{}",

@@ -1,4 +1,4 @@
-//! A scripted coordinator over a real nats-server, and workers in this process.
+//! A scripted coordinator on a real nats-server, and workers in this process.
 #![allow(missing_docs, dead_code, clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::HashMap;
@@ -26,18 +26,18 @@ use tokio::runtime::{Builder, Runtime};
 
 pub const CUP: &str = "cup-0123";
 
-/// What is answered to a whole report; `None` is silence.
+/// Reply to a complete report; `None` for no reply.
 pub type Answer = dyn Fn(&JobReport) -> Option<ReportAck> + Send + Sync;
 
-/// What the coordinator heard, and how it answers.
+/// Received messages and scripted replies of the coordinator.
 pub struct Script {
     pub hellos: Mutex<Vec<JoinRequest>>,
     pub reports: Mutex<Vec<JobReport>>,
     pub troubles: Mutex<Vec<JobError>>,
-    /// To reports.
+    /// Reply to reports.
     pub answer: Box<Answer>,
     pub welcome: Box<dyn Fn(&JoinRequest) -> JoinResponse + Send + Sync>,
-    /// How many pieces were heard.
+    /// Number of received chunks.
     pub pieces: AtomicU32,
     pub calls: AtomicBool,
     pub session: Mutex<String>,
@@ -63,13 +63,13 @@ impl Default for Script {
 }
 
 impl Script {
-    /// The coordinator starts anew.
-    pub fn anew(&self, session: &str) {
+    /// Restarts the coordinator.
+    pub fn restart(&self, session: &str) {
         session.clone_into(&mut self.session.lock().unwrap());
     }
 }
 
-pub struct Stage {
+pub struct Harness {
     pub nats: Nats,
     pub runtime: Runtime,
     pub link: NatsConnection,
@@ -82,8 +82,8 @@ pub fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-impl Stage {
-    /// The lease is long: on a slow machine no job goes to another worker because its own was not heard of in time.
+impl Harness {
+    /// A long lease, so that on a slow machine no job goes to another worker.
     pub fn set(script: Script) -> Self {
         Self::with_lease(script, Duration::from_mins(5))
     }
@@ -117,8 +117,8 @@ impl Stage {
         Self { nats, runtime, link, blobs, script, home: tempfile::tempdir().unwrap() }
     }
 
-    /// A worker that is stopped when what is returned is dropped.
-    pub fn worker(&self, change: impl FnOnce(&mut WorkerOptions)) -> Hired {
+    /// Starts a worker that stops when the returned value is dropped.
+    pub fn worker(&self, change: impl FnOnce(&mut WorkerOptions)) -> RunningWorker {
         let mut options = WorkerOptions {
             cores: 1,
             pin_cores: false,
@@ -127,7 +127,7 @@ impl Stage {
             ..WorkerOptions::new("w1".to_owned())
         };
         change(&mut options);
-        Hired::start(&self.nats.url(), options)
+        RunningWorker::start(&self.nats.url(), options)
     }
 
     pub fn put(&self, bytes: &[u8]) -> Hash {
@@ -146,7 +146,7 @@ impl Stage {
         });
     }
 
-    /// How many jobs are in the queue, those being played among them.
+    /// Number of jobs in the queue, including leased ones.
     pub fn queued(&self) -> u64 {
         self.runtime.block_on(async {
             let mut stream = self.link.jetstream().get_stream(subjects::WORK_STREAM).await.unwrap();
@@ -220,14 +220,14 @@ fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportChunk)
     receipt
 }
 
-/// A worker in a thread of its own.
-pub struct Hired {
+/// A worker in a thread.
+pub struct RunningWorker {
     pub stop: Arc<StopFlag>,
     pub said: Arc<Mutex<Vec<String>>>,
     thread: Option<thread::JoinHandle<Result<(), GridError>>>,
 }
 
-impl Hired {
+impl RunningWorker {
     pub fn start(url: &str, options: WorkerOptions) -> Self {
         let (stop, said) = (Arc::new(StopFlag::new()), Arc::new(Mutex::new(Vec::new())));
         let nats = NatsOptions { url: url.to_owned(), name: options.name.clone(), ..NatsOptions::default() };
@@ -252,7 +252,7 @@ impl Hired {
         self.said.lock().unwrap().iter().any(|said| said.contains(what))
     }
 
-    /// Stops it, and waits.
+    /// Stops the worker and waits for its end.
     pub fn leave(mut self) {
         self.end();
     }
@@ -268,13 +268,13 @@ impl Hired {
     }
 }
 
-impl Drop for Hired {
+impl Drop for RunningWorker {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// A game between house bots, with its usual settings.
+/// A phase with house bots and default settings.
 pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
     let entrants = bots
         .iter()
@@ -299,7 +299,7 @@ pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
     }
 }
 
-/// A job of one match for each number, between the first two entrants.
+/// A job with one match for each number, between the first two entrants.
 pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
     let matches = numbers.map(|number| JobMatch {
         stage: 0,
@@ -320,7 +320,7 @@ pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
     }
 }
 
-/// An identity that claims another version.
+/// Capabilities with another version.
 pub fn older() -> WorkerCapabilities {
     WorkerCapabilities { engine: "0.0.1".to_owned(), ..WorkerCapabilities::detect() }
 }

@@ -1,4 +1,4 @@
-//! A server, a competition of house bots and its coordinator.
+//! Test fixture: a server, a competition of house bots and its coordinator.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use agon_store::{Ledger as _, SqliteLedger};
 use agon_test_servers::Nats;
 use tokio::runtime::Runtime;
 
-use super::{Cup, Hand, Led, Task, WORDS, runtime, tables};
+use super::{CoordinatedRun, Cup, LeasedJob, ScriptedWorker, WORDS, runtime, tables};
 
-/// Matches of a league of four that meet twice.
+/// Matches of a league of four entrants that meet twice.
 pub const MATCHES: u64 = 12;
 
 /// A server, a competition and its coordinator.
-pub struct Ground {
+pub struct Fixture {
     pub fleet: Coordinator,
     pub ledger: SqliteLedger,
     pub cup: Cup,
@@ -21,7 +21,7 @@ pub struct Ground {
     pub nats: Nats,
 }
 
-impl Ground {
+impl Fixture {
     pub fn new(options: CoordinatorOptions) -> Self {
         let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
         let ledger = cup.ledger(&runtime);
@@ -29,34 +29,34 @@ impl Ground {
         Self { fleet, ledger, cup, runtime, nats }
     }
 
-    /// The same with another coordinator, once this one is gone.
-    pub fn coordinated_anew(self, options: CoordinatorOptions) -> Self {
+    /// The same fixture with another coordinator, after this one has ended.
+    pub fn restart_coordinator(self, options: CoordinatorOptions) -> Self {
         let Self { fleet, ledger, cup, runtime, nats } = self;
         drop(fleet);
         let fleet = cup.fleet(&nats, &runtime, &ledger, options);
         Self { fleet, ledger, cup, runtime, nats }
     }
 
-    pub fn led(&self) -> Led<'_> {
-        Led { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
+    pub fn led(&self) -> CoordinatedRun<'_> {
+        CoordinatedRun { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
     }
 
-    pub async fn hand(&self, name: &str) -> Hand {
-        Hand::join(&self.nats, name, self.fleet.competition_id()).await
+    pub async fn hand(&self, name: &str) -> ScriptedWorker {
+        ScriptedWorker::join(&self.nats, name, self.fleet.competition_id()).await
     }
 
     pub fn played(&self) -> u64 {
         self.runtime.block_on(self.ledger.counts(0)).unwrap().matches
     }
 
-    /// Whose outcome of a match is in the ledger.
-    pub fn witness(&self, number: u64) -> String {
+    /// Worker whose result of a match is in the ledger.
+    pub fn stored_worker(&self, number: u64) -> String {
         let rows = self.runtime.block_on(self.ledger.matches_with_workers(0)).unwrap();
         rows.into_iter().find(|(key, ..)| key.number == number).unwrap().1
     }
 
-    /// Everything is in the ledger once, and the table is that of one machine.
-    pub fn is_right(&self) {
+    /// Checks that every match is in the ledger once, and that the table is that of one machine.
+    pub fn check_result(&self) {
         assert_eq!(self.played(), MATCHES);
         let phases = self.runtime.block_on(self.ledger.phases()).unwrap();
         assert_eq!(tables(&phases), tables(&self.cup.alone(&self.runtime)));
@@ -64,7 +64,7 @@ impl Ground {
     }
 }
 
-pub async fn some(hand: &Hand) -> Task {
+pub async fn some(hand: &ScriptedWorker) -> LeasedJob {
     loop {
         if let Some(task) = hand.pull().await {
             return task;

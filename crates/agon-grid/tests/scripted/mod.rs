@@ -1,4 +1,4 @@
-//! Workers that do what a test says, by the messages of `docs/grid.md` and nothing else.
+//! Scripted workers that use only the messages of `docs/grid.md`.
 #![allow(
     dead_code,
     missing_docs,
@@ -51,26 +51,26 @@ pub async fn link(nats: &Nats, name: &str) -> NatsConnection {
     NatsConnection::connect(&options).await.unwrap()
 }
 
-/// A competition of house bots in a folder of its own.
+/// A competition of house bots in a separate folder.
 pub struct Cup {
-    pub sitting: LoadedCompetition,
+    pub loaded: LoadedCompetition,
     pub folder: TempDir,
 }
 
 pub const LEAGUE: &str =
     "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 1, first_to = 1, seconds = 1 }]\n";
 
-/// One stage, in any order.
+/// A phase with one stage, in any order.
 pub const WORDS: &str = "format = \"round-robin\"\nlegs = 2\nswap = false\n";
 
 impl Cup {
-    /// Word Racer by the house, in one phase of one stage.
+    /// Word Racer with house bots, in one phase with one harness.
     pub fn words(phase: &str) -> Self {
         let bots = ["rows", "z-racer", "filler", "random"].map(|name| format!("house:{name}"));
         Self::of("word-racer", &[phase], &bots)
     }
 
-    /// Connect Five by the house, in these phases.
+    /// Connect Five with house bots, in these phases.
     pub fn new(phases: &[&str]) -> Self {
         let bots = ["tactician", "line-counter", "stacker", "random"].map(|name| format!("house:{name}"));
         Self::of("connect-five", phases, &bots)
@@ -87,15 +87,15 @@ impl Cup {
         }
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, text).unwrap();
-        let sitting = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
-        Self { sitting, folder }
+        let loaded = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
+        Self { loaded, folder }
     }
 
     pub fn ledger(&self, runtime: &Runtime) -> SqliteLedger {
-        runtime.block_on(self.sitting.ledger()).unwrap_or_else(|failure| panic!("{}", failure.message))
+        runtime.block_on(self.loaded.ledger()).unwrap_or_else(|failure| panic!("{}", failure.message))
     }
 
-    /// Runs it by this executor.
+    /// Runs the competition with this executor.
     pub fn run(
         &self,
         runtime: &Runtime,
@@ -105,10 +105,10 @@ impl Cup {
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome, Failure> {
         let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
-        run::run_competition(&self.sitting, ledger, means, listener, &mut |_| {})
+        run::run_competition(&self.loaded, ledger, means, listener, &mut |_| {})
     }
 
-    /// The phases with their tables' hashes when it is run on this machine alone.
+    /// Phases with the hashes of their tables after a run on this machine.
     pub fn alone(&self, runtime: &Runtime) -> Vec<PhaseStatus> {
         let other = Self::again(self);
         let ledger = other.ledger(runtime);
@@ -120,13 +120,13 @@ impl Cup {
         runtime.block_on(ledger.phases()).unwrap()
     }
 
-    /// The same, nothing played.
+    /// The same competition without results.
     fn again(&self) -> Self {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("cup.toml");
-        std::fs::write(&file, &self.sitting.text).unwrap();
+        std::fs::write(&file, &self.loaded.text).unwrap();
         Self {
-            sitting: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)),
+            loaded: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)),
             folder,
         }
     }
@@ -139,43 +139,42 @@ impl Cup {
         options: CoordinatorOptions,
     ) -> Coordinator {
         let link = runtime.block_on(link(nats, "coordinator"));
-        let fleet =
-            Coordinator::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
+        let fleet = Coordinator::open(link, runtime.handle().clone(), &self.loaded, ledger, options).unwrap();
         fleet.set_message_sink(|words| eprintln!("fleet: {words}"));
         fleet
     }
 }
 
-/// Asks for a stop when it is dropped: a test that fails does not hang.
-struct Ends<'s>(&'s StopFlag);
+/// Requests a stop on drop, so that a failing test does not hang.
+struct StopOnDrop<'s>(&'s StopFlag);
 
-impl Drop for Ends<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.request();
     }
 }
 
-/// A run that is led by a fleet.
-pub struct Led<'l> {
+/// A run with a coordinator.
+pub struct CoordinatedRun<'l> {
     pub cup: &'l Cup,
     pub runtime: &'l Runtime,
     pub ledger: &'l SqliteLedger,
     pub fleet: &'l Coordinator,
 }
 
-impl Led<'_> {
-    /// Runs it to its end while the script is played; what came of both. The script is cut off when the run is over.
+impl CoordinatedRun<'_> {
+    /// Runs the competition to its end beside the script, and returns both results. The script is cancelled at the end of the run.
     pub fn while_playing<R>(
         &self,
         stop: &StopFlag,
         script: impl Future<Output = R>,
-    ) -> (Result<RunOutcome, String>, Told, Option<R>) {
-        let mut told = Told::default();
+    ) -> (Result<RunOutcome, String>, RunEvents, Option<R>) {
+        let mut told = RunEvents::default();
         let (ended, script) = std::thread::scope(|scope| {
             let Self { cup, runtime, ledger, fleet } = *self;
             let told = &mut told;
             let running = scope.spawn(move || cup.run(runtime, ledger, fleet, stop, told));
-            let ends = Ends(stop);
+            let ends = StopOnDrop(stop);
             let script = self.runtime.block_on(async {
                 let over = async {
                     let begun = std::time::Instant::now();
@@ -208,7 +207,7 @@ pub fn tables(phases: &[PhaseStatus]) -> Vec<String> {
     phases.iter().map(|phase| phase.table_hash.unwrap().to_string()).collect()
 }
 
-/// Quick ones: for tests in which workers die.
+/// Options with short timeouts, for tests in which workers die.
 pub fn options() -> CoordinatorOptions {
     CoordinatorOptions {
         cross_check_share: 0.0,
@@ -217,18 +216,18 @@ pub fn options() -> CoordinatorOptions {
     }
 }
 
-/// Counts what is told.
+/// Collects the events of a run.
 #[derive(Default)]
-pub struct Told {
+pub struct RunEvents {
     pub matches: u64,
     pub barred: Vec<(String, u64)>,
-    /// Matches that came to something else with two others, and whose they were.
+    /// Matches with a result that two others contradicted, and their workers.
     pub outvoted: Vec<(u64, String)>,
-    /// Matches that nobody could decide, and who played them.
+    /// Matches without a majority, and their workers.
     pub disputed: Vec<(u64, Vec<String>)>,
 }
 
-impl RunListener for Told {
+impl RunListener for RunEvents {
     fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::MatchStored { .. } => self.matches += 1,
@@ -242,8 +241,8 @@ impl RunListener for Told {
     }
 }
 
-/// A worker, as its test leads it.
-pub struct Hand {
+/// A scripted worker.
+pub struct ScriptedWorker {
     pub link: NatsConnection,
     pub name: String,
     pub session: String,
@@ -254,8 +253,8 @@ pub struct Hand {
     stopped: Arc<AtomicBool>,
 }
 
-/// A job in hand.
-pub struct Task {
+/// A leased job.
+pub struct LeasedJob {
     pub job: Job,
     pub message: jetstream::Message,
 }
@@ -275,7 +274,7 @@ pub fn hello(name: &str, session: &str) -> JoinRequest {
     }
 }
 
-/// The next call that is heard.
+/// The next announcement.
 pub async fn called(link: &NatsConnection) -> Announcement {
     let mut calls = link.client().subscribe(subjects::ANNOUNCEMENTS).await.unwrap();
     decode(&calls.next().await.unwrap().payload).unwrap()
@@ -287,8 +286,8 @@ pub async fn say_hello(link: &NatsConnection, cup: &str, hello: &JoinRequest) ->
     decode(&answer.payload).unwrap()
 }
 
-impl Hand {
-    /// One that says nothing of itself.
+impl ScriptedWorker {
+    /// A worker that sends no heartbeats.
     pub fn new(link: NatsConnection, name: &str, cup: &str) -> Self {
         Self {
             link,
@@ -302,7 +301,7 @@ impl Hand {
         }
     }
 
-    /// Says hello; beats from then on, until it is dropped.
+    /// Joins, and sends heartbeats until it is dropped.
     pub async fn join(nats: &Nats, name: &str, cup: &str) -> Self {
         let mut hand = Self::new(link(nats, name).await, name, cup);
         let welcome = say_hello(&hand.link, cup, &hello(name, &hand.session)).await;
@@ -317,22 +316,22 @@ impl Hand {
         hand
     }
 
-    /// The next job, if one comes.
-    pub async fn pull(&self) -> Option<Task> {
+    /// The next job, if one arrives.
+    pub async fn pull(&self) -> Option<LeasedJob> {
         let stream = self.link.jetstream().get_stream_no_info(WORK_STREAM).await.ok()?;
         let pull: consumer::PullConsumer = stream.get_consumer(&self.cup).await.ok()?;
         let mut batch = pull.fetch().max_messages(1).expires(Duration::from_secs(1)).messages().await.ok()?;
         let message = batch.next().await?.ok()?;
         let job: Job = decode(&message.payload).unwrap();
         if job.excluded_workers.contains(&self.name) {
-            // Not always as long: two who each hold what only the other may take must not go on in step.
+            // The wait varies, so that two workers that each hold a job for the other do not stay in step.
             let mut hasher = DefaultHasher::new();
             (&self.name, message.info().ok()?.delivered).hash(&mut hasher);
             let pause = Duration::from_millis(50 + hasher.finish() % 250);
             message.ack_with(AckKind::Nak(Some(pause))).await.ok()?;
             return None;
         }
-        Some(Task { job, message })
+        Some(LeasedJob { job, message })
     }
 
     pub async fn brief(&self, hash: &str) -> Arc<PhaseSpec> {
@@ -347,7 +346,7 @@ impl Hand {
         brief
     }
 
-    /// Plays a job's matches.
+    /// Plays the matches of a job.
     pub async fn play(&self, job: &Job) -> Vec<MatchReport> {
         let brief = self.brief(&job.phase_spec).await;
         let matches = job.matches.clone();
@@ -368,8 +367,8 @@ impl Hand {
         }
     }
 
-    /// Hands a report in, in pieces of this size; the last receipt.
-    pub async fn hand_in(&self, report: &JobReport, size: usize) -> Option<ReportAck> {
+    /// Sends a report in chunks of this size. Returns the last acknowledgement.
+    pub async fn send_report(&self, report: &JobReport, size: usize) -> Option<ReportAck> {
         let (bytes, id) = (encode(report).unwrap(), self.reports.fetch_add(1, Ordering::Relaxed));
         let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
         let mut last = None;
@@ -404,27 +403,27 @@ impl Hand {
         decode(&answer.payload).unwrap()
     }
 
-    /// Plays a job as it should be, changed a little before it is handed in.
+    /// Plays a job, changes the report, and sends it.
     pub async fn do_job(
         &self,
-        task: Task,
+        task: LeasedJob,
         change: &(dyn Fn(&mut Vec<MatchReport>) + Sync),
     ) -> Option<ReportAck> {
         let mut matches = self.play(&task.job).await;
         change(&mut matches);
-        let receipt = self.hand_in(&self.report(&task.job, matches), MAX_CHUNK_BYTES).await;
+        let receipt = self.send_report(&self.report(&task.job, matches), MAX_CHUNK_BYTES).await;
         if receipt == Some(ReportAck::Stored) {
             task.message.double_ack().await.ok()?;
         }
         receipt
     }
 
-    /// Plays whatever comes until nobody calls for it any more.
+    /// Plays all jobs until there are no announcements any more.
     pub async fn work(&self) {
         self.work_with(&|_| {}).await;
     }
 
-    /// The same, with a way to lie.
+    /// The same with a function that falsifies reports.
     pub async fn work_with(&self, change: &(dyn Fn(&mut Vec<MatchReport>) + Sync)) {
         loop {
             if let Some(task) = self.pull().await
@@ -437,7 +436,7 @@ impl Hand {
     }
 }
 
-impl Drop for Hand {
+impl Drop for ScriptedWorker {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -485,8 +484,8 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
     bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
 
-/// Plays by other settings than it was told: everything agrees with its records, and the records with the rules.
-pub async fn lies(hand: &Hand, jobs: u32) {
+/// Plays with other settings than requested: the reports match their records, and the records follow the rules.
+pub async fn lies(hand: &ScriptedWorker, jobs: u32) {
     let mut done = 0;
     while done < jobs {
         let Some(task) = hand.pull().await else { continue };
@@ -498,7 +497,7 @@ pub async fn lies(hand: &Hand, jobs: u32) {
             }
         }
         let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
-        let receipt = hand.hand_in(&hand.report(&task.job, matches), MAX_CHUNK_BYTES).await;
+        let receipt = hand.send_report(&hand.report(&task.job, matches), MAX_CHUNK_BYTES).await;
         if matches!(receipt, Some(ReportAck::Refused { .. })) {
             return;
         }

@@ -1,8 +1,8 @@
-//! Standings for spreadsheets: numbers as numbers, intervals in two columns, times in microseconds.
+//! Standings as CSV: plain numbers, intervals in two columns, times in microseconds.
 
 use agon_league::standings::{Standings, StandingsTable, TableCell, TableColumn};
 
-/// All sheets: a line with the title, the columns, the rows; a blank line between two.
+/// All tables: a title line, the columns, the rows; with a blank line between two tables.
 pub fn render(standings: &Standings) -> String {
     standings.tables.iter().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -17,7 +17,7 @@ fn one(sheet: &StandingsTable) -> String {
     text
 }
 
-/// What the cells of a column are; an empty cell says nothing about it.
+/// Kind of the cells in a column. An empty cell does not decide it.
 enum Kind {
     Plain,
     Interval,
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// Six digits after the point, without the noughts at the end.
+/// Six decimals, without trailing zeros.
 fn number(x: f64) -> String {
     let rounded = (x * 1e6).round() / 1e6;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
@@ -66,7 +66,7 @@ fn line(fields: impl IntoIterator<Item = String>) -> String {
     fields.join(",") + "\n"
 }
 
-/// A field as spreadsheets read it.
+/// Quotes a CSV field.
 pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

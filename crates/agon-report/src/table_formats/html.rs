@@ -1,4 +1,4 @@
-//! Standings as HTML: for eyes, for ears (captions, scopes, labelled regions that scroll), without colour, on a phone, on paper.
+//! Standings as HTML: accessible (captions, scopes, labelled scrolling regions), and readable without colour, on a phone and on paper.
 
 use agon_league::standings::{Standings, StandingsTable};
 
@@ -7,7 +7,7 @@ use crate::html::escaped;
 
 const STYLE: &str = include_str!("style.css");
 
-/// A whole page that needs nothing but itself.
+/// A complete page without external resources.
 pub fn page(standings: &Standings) -> String {
     let title = escaped(&heading(standings));
     format!(
@@ -18,7 +18,7 @@ pub fn page(standings: &Standings) -> String {
     )
 }
 
-/// The tables alone.
+/// The tables without a page around them.
 pub fn fragment(standings: &Standings) -> String {
     standings.tables.iter().map(one).collect()
 }
@@ -28,7 +28,7 @@ fn one(sheet: &StandingsTable) -> String {
     let id = escaped(&sheet.id);
     let mut text =
         format!("<section class=\"agon-sheet\" id=\"{id}\">\n<h2 id=\"{id}-title\">{title}</h2>\n");
-    // A table wider than the screen scrolls by itself; who uses the keyboard must be able to get there.
+    // A table wider than the screen scrolls separately, and must be reachable with the keyboard.
     text += &format!(
         "<div class=\"agon-scroll\" role=\"region\" aria-labelledby=\"{id}-title\" tabindex=\"0\">\n"
     );

@@ -1,10 +1,10 @@
-//! Standings for a forum or a README.
+//! Standings as Markdown.
 
 use agon_league::standings::{Standings, StandingsTable};
 
 use super::heading;
 
-/// All sheets, one below the other.
+/// All tables, one below the other.
 pub fn render(standings: &Standings) -> String {
     let start = format!("## {}\n", escaped(&heading(standings)));
     standings.tables.iter().fold(start, |text, sheet| text + "\n" + &one(sheet))
@@ -23,7 +23,7 @@ fn one(sheet: &StandingsTable) -> String {
     sheet.notes.iter().fold(text, |text, note| text + "\n" + &escaped(note) + "\n")
 }
 
-/// Names are words here, never markup.
+/// Escapes text, so that names are never markup.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         match c {

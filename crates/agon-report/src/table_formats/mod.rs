@@ -15,24 +15,24 @@ use std::borrow::Cow;
 
 use agon_league::standings::Standings;
 
-/// How a table is written.
+/// Output format of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
-    /// For the terminal.
+    /// Text for the terminal.
     Text,
-    /// For programs: everything there is, versioned.
+    /// Versioned JSON with all figures.
     Json,
-    /// For spreadsheets: one table after the other, each with its title and a blank line between.
+    /// CSV for spreadsheets: one table after the other, each with its title and a blank line between.
     Csv,
-    /// For a forum or a README.
+    /// Markdown for a forum or a README.
     Md,
-    /// A page that needs nothing but itself.
+    /// An HTML page without external resources.
     Html,
 }
 
-/// The standings, written. Without `times` nothing that was measured shows: the same competition gives the same bytes again. `width`
-/// is how wide tables of text may be; `None` is as wide as the terminal.
+/// Renders the standings. Without `times` nothing that was measured is included, so the same competition gives the same bytes. `width` is the
+/// maximum width of text tables; `None` is the width of the terminal.
 pub fn render(standings: &Standings, format: Format, times: bool, width: Option<u16>) -> String {
     let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
     match format {
@@ -44,7 +44,7 @@ pub fn render(standings: &Standings, format: Format, times: bool, width: Option<
     }
 }
 
-/// `Spring Cup, phase 2: 1200 games in 300 matches`.
+/// A heading such as `Spring Cup, phase 2: 1200 games in 300 matches`.
 fn heading(standings: &Standings) -> String {
     let counted = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let games = counted(standings.games, "game", "games");

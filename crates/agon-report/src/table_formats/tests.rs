@@ -1,4 +1,4 @@
-//! Every format of the tables of all five games.
+//! All formats of the tables of all five games.
 
 use agon_league::Entrant;
 use agon_league::simulated::{self, League};
@@ -57,7 +57,7 @@ fn five() -> [(&'static str, Standings); 5] {
     ]
 }
 
-/// A terminal's width would get into the snapshots.
+/// Text with a fixed width, because the terminal's width must not get into the snapshots.
 fn as_text(standings: &Standings) -> String {
     text::render(standings, Some(160))
 }
@@ -93,10 +93,10 @@ fn html() {
     assert!(
         page.starts_with("<!doctype html>") && page.contains("<title>Spring Cup, phase 1: 36 games</title>")
     );
-    assert!(!page.contains("http"), "a page that needs nothing but itself");
+    assert!(!page.contains("http"), "the page has external resources");
 }
 
-/// Whole documents are long: all of the smallest, and of the others what programs rely on.
+/// Documents are long, so only the smallest is compared completely. For the others the test compares what programs rely on.
 #[test]
 fn json() {
     insta::assert_snapshot!("connect_five_json", render(&connect_five(), Format::Json, true, None));
@@ -105,7 +105,7 @@ fn json() {
             serde_json::from_str(&render(&standings, Format::Json, false, None)).unwrap();
         assert_eq!((&document["agon"], &document["version"]), (&"table".into(), &1.into()), "{name}");
         let text = document.to_string();
-        assert!(!text.contains("_us\"") && !text.contains("efficiency"), "times left out: {name}");
+        assert!(!text.contains("_us\"") && !text.contains("efficiency"), "measured times in {name}");
         let outline = document["sheets"].as_array().unwrap().iter().map(|sheet| {
             let columns: Vec<&str> =
                 sheet["columns"].as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
@@ -122,7 +122,7 @@ fn json() {
     }
 }
 
-/// The two tables of the document: the same headings in the same order, the same figures when the means are the same.
+/// The two tables of the document: the same headings in the same order, and the same figures for the same means.
 #[test]
 fn the_colour_battle_document_column_for_column() {
     let document = [
@@ -150,7 +150,7 @@ fn the_colour_battle_document_column_for_column() {
 }
 
 #[test]
-fn names_are_words_and_never_markup() {
+fn names_with_markup_are_escaped_in_every_format() {
     let names = ["<script>alert(1)</script> by a|b", "*bold*, \"quoted\""];
     let standings = of(&simulated::arena("colour-battle", &names, 3, 1), &[]);
     let html = render(&standings, Format::Html, true, None);
@@ -162,7 +162,7 @@ fn names_are_words_and_never_markup() {
 }
 
 #[test]
-fn why_somebody_is_disqualified_is_read_in_every_format() {
+fn reason_of_a_disqualification_is_in_every_format() {
     let reason = "it reads the others' files, <all> of them";
     let ruling = RulingNote {
         number: 1,
@@ -207,7 +207,7 @@ fn why_somebody_is_disqualified_is_read_in_every_format() {
 }
 
 #[test]
-fn nothing_has_no_sign() {
+fn zero_has_no_sign() {
     assert_eq!(TableCell::Real(-0.000_4, 3, "").describe(), "0.000");
     assert_eq!(TableCell::Real(-0.000_6, 3, "").describe(), "-0.001");
     assert_eq!(TableCell::Real(6.344, 3, "%").describe(), "6.344 %");

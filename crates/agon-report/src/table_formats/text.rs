@@ -1,22 +1,22 @@
-//! Standings for the terminal.
+//! Standings as text for the terminal.
 
 use agon_league::standings::{Standings, StandingsTable, TableCell, TableColumn};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::heading;
 
-/// Wider tables of everybody against everybody are left to formats without lines.
-const MOST_COLUMNS: usize = 16;
+/// Maximum number of columns. A wider head-to-head table is only available in other formats.
+const MAX_COLUMNS: usize = 16;
 
-/// All sheets, one below the other.
+/// All tables, one below the other.
 pub fn render(standings: &Standings, width: Option<u16>) -> String {
     standings.tables.iter().fold(heading(standings) + "\n", |text, sheet| text + "\n" + &one(sheet, width))
 }
 
 fn one(sheet: &StandingsTable, width: Option<u16>) -> String {
     let title = format!("{}\n", sheet.title);
-    if sheet.columns.len() > MOST_COLUMNS {
-        return title + "too wide for lines of text\nhint: --format html or csv shows it\n";
+    if sheet.columns.len() > MAX_COLUMNS {
+        return title + "too wide for a text table\nhint: use --format html or csv\n";
     }
     let align = |column: &TableColumn| {
         if column.right_aligned { format!(">{}", column.title) } else { column.title.clone() }
@@ -27,12 +27,12 @@ fn one(sheet: &StandingsTable, width: Option<u16>) -> String {
     sheet.notes.iter().fold(title + &table_of_width(&titles, rows, width), |text, note| text + note + "\n")
 }
 
-/// A table at most so wide: titles that start with `>` are right-aligned.
+/// A table with a maximum width. Titles that start with `>` are right-aligned.
 pub fn table_of_width(titles: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule).bottom_border(rule));
-    // Long cells are wrapped: to the terminal, or to a width that reads well in a file.
+    // Long cells are wrapped to the width of the terminal, or to a readable width in a file.
     table.set_content_arrangement(ContentArrangement::Dynamic);
     if let Some(width) = width {
         table.set_width(width);

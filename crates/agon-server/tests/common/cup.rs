@@ -1,4 +1,4 @@
-//! Competitions that were really played, put before a site.
+//! Competitions that were really played, for a test site.
 #![allow(clippy::unwrap_used, reason = "a benchmark uses it too")]
 
 use std::fs;
@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 
 use super::Site;
 
-/// Plays on from its ledger until it is over or waits.
+/// Plays from the ledger until the competition is finished or waits.
 pub fn play(
     file: &Path,
     listener: &mut dyn RunListener,
@@ -29,7 +29,7 @@ pub fn play(
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
     let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
-    // One board, so that who follows it misses nothing.
+    // One live slot, so that a viewer misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
     let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_live_games);
     let means = RunContext { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
@@ -38,7 +38,7 @@ pub fn play(
     ended.map_err(|failure| failure.message).unwrap()
 }
 
-/// The same on a thread of its own: the runner has its own runtime.
+/// The same in a thread, because the runner has its own runtime.
 pub fn played(file: &Path) -> RunOutcome {
     thread::scope(|scope| scope.spawn(|| play(file, &mut (), None, &StopFlag::default())).join().unwrap())
 }
@@ -54,8 +54,8 @@ impl Once {
         Self(OnceLock::new())
     }
 
-    /// Lays it into a folder, played.
-    pub fn lay(&self, folder: &Path, text: &str, bots: &[(&str, &str)]) {
+    /// Writes the played competition to a folder.
+    pub fn write_to(&self, folder: &Path, text: &str, bots: &[(&str, &str)]) {
         let (files, _) = self.0.get_or_init(|| {
             let home = tempfile::tempdir().unwrap();
             for (name, content) in bots {
@@ -81,12 +81,12 @@ pub async fn show_file(arena: &CompetitionHandle, file: &Path) {
 }
 
 impl Site {
-    /// Where the file of a competition lies.
+    /// Path of a competition's file.
     pub fn cup_file(&self, id: &str) -> std::path::PathBuf {
         self.app.config.data.join("competitions").join(id).join("cup.toml")
     }
 
-    /// Enters what lies in the competition's folder into the office, as the desk does. `owners` are the accounts of some of its bots, by
+    /// Adds the competition in the folder to the site database, as the organiser API does. `owners` are the accounts of some of its bots, by
     /// name.
     pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
         let file = self.cup_file(id);

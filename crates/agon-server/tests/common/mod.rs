@@ -1,6 +1,6 @@
-//! A site in a folder of its own, and people who use it: requests go to the router, no port is needed.
+//! A site in a separate folder, and its users. Requests go to the router without a port.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark uses it too")]
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod cup;
 
@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-/// A password that fits the rules.
+/// A valid password.
 pub const PASSWORD: &str = "a good long password";
 
-/// The hash of no password.
+/// A hash without a password.
 const NO_PASSWORD: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// A site.
+/// A test site.
 pub struct Site {
     pub app: AppState,
     pub router: Router,
@@ -30,7 +30,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Open to all, with no limits to speak of.
+    /// A public site with very high limits.
     pub async fn new() -> Self {
         Self::with(|config| {
             config.limits = Limits::generous();
@@ -39,7 +39,7 @@ impl Site {
         .await
     }
 
-    /// Set up otherwise.
+    /// A site with a changed configuration.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::new(folder.path().join("data"));
@@ -48,7 +48,7 @@ impl Site {
         Self { router: router(app.clone()), app, folder }
     }
 
-    /// An account without a password that works: nothing slow is hashed for it.
+    /// Creates an account without a usable password, because hashing is slow.
     pub async fn account(&self, name: &str, role: Role) -> Account {
         let new = NewAccount {
             name: name.to_owned(),
@@ -59,13 +59,13 @@ impl Site {
         self.app.office.create_account(&new).await.unwrap()
     }
 
-    /// Somebody new who is signed in.
+    /// Creates an account and signs in.
     pub async fn person(&self, name: &str, role: Role) -> Client {
         let account = self.account(name, role).await;
         self.signed_in(&account).await
     }
 
-    /// Somebody who is signed in from another browser.
+    /// Signs in from another browser.
     pub async fn signed_in(&self, account: &Account) -> Client {
         let (token, csrf) = (
             format!("session of {} {:?}", account.name, Timestamp::now()),
@@ -79,14 +79,14 @@ impl Site {
             at: Timestamp::now(),
         };
         self.app.office.create_session(&session).await.unwrap();
-        let mut client = self.nobody();
+        let mut client = self.anonymous();
         client.cookie = Some(format!("agon_session={}", token.replace(' ', "-")));
         client.csrf = Some(csrf);
         client.id = account.id.0;
         client
     }
 
-    /// A program with a token of this account.
+    /// A client with an API token of this account.
     pub async fn program(&self, account: &Account) -> Client {
         let text = format!("agon_token-of-{}", account.name);
         let new = NewToken {
@@ -97,14 +97,14 @@ impl Site {
             at: Timestamp::now(),
         };
         self.app.office.create_token(&new).await.unwrap();
-        let mut client = self.nobody();
+        let mut client = self.anonymous();
         client.token = Some(text);
         client.id = account.id.0;
         client
     }
 
-    /// Somebody who is not signed in.
-    pub fn nobody(&self) -> Client {
+    /// A client that is not signed in.
+    pub fn anonymous(&self) -> Client {
         Client {
             router: self.router.clone(),
             cookie: None,
@@ -116,43 +116,43 @@ impl Site {
     }
 }
 
-/// Somebody who uses a site.
+/// A client of the site.
 #[derive(Clone)]
 pub struct Client {
     pub router: Router,
     pub cookie: Option<String>,
     pub csrf: Option<String>,
     pub token: Option<String>,
-    /// The account's number.
+    /// Id of the account.
     pub id: i64,
-    /// What every request carries besides.
+    /// Additional headers of every request.
     pub headers: HeaderMap,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub bytes: Bytes,
-    /// Null if it is no JSON.
+    /// Null if it is not JSON.
     pub json: Value,
 }
 
 impl Answer {
-    /// The refusal's code.
+    /// Error code of the response.
     pub fn code(&self) -> &str {
         self.json["error"]["code"].as_str().unwrap_or_default()
     }
 
-    /// A header, or nothing.
+    /// A header, or an empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }
 
 impl Client {
-    /// With a header that every request carries.
+    /// Adds a header to every request.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().unwrap());
         self
@@ -178,7 +178,7 @@ impl Client {
         self.send("DELETE", path, None).await
     }
 
-    /// Any request; a path that does not begin with `/` is one of the API.
+    /// Sends a request. A path that does not begin with `/` is a path of the API.
     pub async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         let mut request = self.request(method, path);
         if let Some(body) = body {
@@ -188,7 +188,7 @@ impl Client {
         self.ask(request).await
     }
 
-    /// A request with what this client carries, and no body.
+    /// A request with this client's headers and no body.
     pub fn request(&self, method: &str, path: &str) -> Request<Body> {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/api/v1/{path}") };
         let method: Method = method.parse().unwrap();
@@ -213,7 +213,7 @@ impl Client {
     pub async fn ask(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        // A stream has no end that could be waited for.
+        // A stream has no end to wait for.
         let streams = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
         let bytes =
             if streams { Bytes::new() } else { axum::body::to_bytes(body, usize::MAX).await.unwrap() };
@@ -221,8 +221,8 @@ impl Client {
         Answer { status: parts.status, headers: parts.headers, bytes, json }
     }
 
-    /// Hands a new bot in, one file.
-    pub async fn hand_in(&self, path: &str, name: &str, content: &[u8]) -> Answer {
+    /// Submits a new bot with one file.
+    pub async fn submit(&self, path: &str, name: &str, content: &[u8]) -> Answer {
         let part = |head: &str| format!("--a-boundary\r\nContent-Disposition: form-data; {head}\r\n\r\n");
         let mut body = format!("{}{name}\r\n", part("name=\"name\"")).into_bytes();
         body.extend_from_slice(part(&format!("name=\"file\"; filename=\"{name}.py\"")).as_bytes());
@@ -235,14 +235,14 @@ impl Client {
         self.ask(request).await
     }
 
-    /// Signs in with a password; the client is that somebody from then on.
+    /// Signs in with a password. The client keeps the session.
     pub async fn sign_in(&mut self, name: &str, password: &str) -> Answer {
         let answer = self.post("session", json!({"name": name, "password": password})).await;
         self.remember(&answer);
         answer
     }
 
-    /// Signs up; the client is that somebody from then on.
+    /// Signs up. The client keeps the session.
     pub async fn sign_up(&mut self, name: &str, invitation: Option<&str>) -> Answer {
         let body = json!({"name": name, "password": PASSWORD, "invitation": invitation});
         let answer = self.post("accounts", body).await;

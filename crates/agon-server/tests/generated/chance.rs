@@ -1,4 +1,4 @@
-//! Chance that comes out the same for the same seed.
+//! Reproducible random numbers.
 
 /// `SplitMix64`.
 pub struct Chance(u64);
@@ -16,12 +16,12 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Below `n`.
+    /// A random number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n as u64).unwrap()
     }
 
-    /// In so many of a hundred cases.
+    /// True in `n` percent of the cases.
     pub fn percent(&mut self, n: usize) -> bool {
         self.below(100) < n
     }

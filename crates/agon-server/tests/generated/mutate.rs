@@ -1,11 +1,11 @@
-//! Values that do not fit: what people, programs and attackers send.
+//! Invalid values as users, programs and attackers send them.
 
 use serde_json::{Map, Value, json};
 
 use super::chance::Chance;
 use super::common::PASSWORD;
 
-/// What stands in a path where something else should; percent-encoded where it must be.
+/// Invalid path parts, percent-encoded where needed.
 pub const ODD_PARTS: &[&str] = &[
     "0",
     "-1",
@@ -63,7 +63,7 @@ pub const ODD_PARTS: &[&str] = &[
     "inf",
 ];
 
-/// Texts that break things.
+/// Texts that often cause problems.
 fn odd_texts(chance: &mut Chance) -> String {
     const ODD: &[&str] = &[
         "",
@@ -107,7 +107,7 @@ fn odd_texts(chance: &mut Chance) -> String {
     }
 }
 
-/// Any value at all.
+/// An arbitrary value.
 pub fn anything(chance: &mut Chance) -> Value {
     match chance.below(12) {
         0 => Value::Null,
@@ -125,7 +125,7 @@ pub fn anything(chance: &mut Chance) -> Value {
     }
 }
 
-/// Bodies that a schema alone does not lead to.
+/// Valid bodies that cannot be derived from a schema.
 pub fn known_body(operation: &str, chance: &mut Chance) -> Option<Value> {
     let name = format!("1-{}", 1 + chance.below(4));
     match operation {
@@ -136,7 +136,7 @@ pub fn known_body(operation: &str, chance: &mut Chance) -> Option<Value> {
     }
 }
 
-/// Changes something in a value that fitted.
+/// Changes a part of a valid value.
 pub fn nearly(mut value: Value, chance: &mut Chance) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -149,7 +149,7 @@ pub fn nearly(mut value: Value, chance: &mut Chance) -> Value {
                     fields.insert(odd_texts(chance), anything(chance));
                 }
                 2 if chance.percent(50) => return anything(chance),
-                // The values alone, in their order.
+                // Only the values, in their order.
                 2 => return Value::Array(fields.values().cloned().collect()),
                 _ if !names.is_empty() => {
                     let name = chance.pick(&names).clone();
@@ -164,7 +164,7 @@ pub fn nearly(mut value: Value, chance: &mut Chance) -> Value {
     value
 }
 
-/// Bytes that are no JSON, or barely.
+/// Bytes that are not JSON, or nearly.
 pub fn no_json(good: &Value, chance: &mut Chance) -> Vec<u8> {
     let text = good.to_string();
     match chance.below(12) {
@@ -183,7 +183,7 @@ pub fn no_json(good: &Value, chance: &mut Chance) -> Vec<u8> {
     }
 }
 
-/// Each field twice.
+/// Every field twice.
 fn twice(good: &Value) -> Vec<u8> {
     let empty = Map::new();
     let fields = good.as_object().unwrap_or(&empty);
@@ -191,7 +191,7 @@ fn twice(good: &Value) -> Vec<u8> {
     format!("{{{}, {}}}", lines.join(", "), lines.join(", ")).into_bytes()
 }
 
-/// What stands behind the `?`.
+/// A query string.
 pub fn odd_query(name: &str, chance: &mut Chance) -> String {
     let value = *chance.pick(&[
         "",
@@ -222,7 +222,7 @@ pub fn odd_query(name: &str, chance: &mut Chance) -> String {
     format!("{name}={value}")
 }
 
-/// The form of a bot that can be handed in; and the type it says it is of.
+/// A valid submission form, and its content type.
 pub fn good_form(name: &str, named: bool) -> (String, Vec<u8>) {
     let name = format!("--XoX\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n{name}\r\n");
     let name = if named { name.as_str() } else { "" };
@@ -232,7 +232,7 @@ pub fn good_form(name: &str, named: bool) -> (String, Vec<u8>) {
     ("multipart/form-data; boundary=XoX".to_owned(), body.into_bytes())
 }
 
-/// The body of a form, and the type it says it is of.
+/// A form, and its content type.
 pub fn form(chance: &mut Chance, name: &str) -> (String, Vec<u8>) {
     let boundary = "XoX";
     let mut kind = format!("multipart/form-data; boundary={boundary}");
@@ -274,7 +274,7 @@ pub fn form(chance: &mut Chance, name: &str) -> (String, Vec<u8>) {
     (kind, body)
 }
 
-/// What a body may say it is.
+/// Content types.
 pub const ODD_KINDS: &[&str] = &[
     "",
     "text/plain",

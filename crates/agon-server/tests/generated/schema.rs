@@ -1,4 +1,4 @@
-//! What the API's description says of values: whether one fits, and values that do (or nearly do).
+//! Schemas of the API description: validation, and generation of valid values.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::chance::Chance;
 
-/// The kinds of schema that are read here. A word that is not one of them could say anything, so it is refused.
+/// Supported schema keywords. Any other keyword fails the test, because its meaning is unknown here.
 const KNOWN: &[&str] = &[
     "$ref",
     "type",
@@ -38,30 +38,30 @@ const KNOWN: &[&str] = &[
     "deprecated",
 ];
 
-/// A description.
+/// An API description.
 pub struct Schemas<'a>(pub &'a Value);
 
 impl<'a> Schemas<'a> {
-    /// Where references lead in the end.
+    /// Resolves references.
     pub fn at(&self, mut schema: &'a Value) -> &'a Value {
         while let Some(target) = schema["$ref"].as_str() {
             schema =
-                self.0.pointer(target.trim_start_matches('#')).expect("a reference that leads somewhere");
+                self.0.pointer(target.trim_start_matches('#')).expect("the target of a reference exists");
         }
         schema
     }
 
-    /// What does not fit, each with its place; also fields that nobody told of.
-    pub fn misfits(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    /// Violations of the schema with their places, including unknown fields.
+    pub fn violations(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
         if let (Some(fields), Some(known)) = (value.as_object(), self.all_fields(schema)) {
             for name in fields.keys().filter(|name| !known.contains(name.as_str())) {
-                found.push(format!("{place}.{name}: nobody told of it"));
+                found.push(format!("{place}.{name}: unknown field"));
             }
         }
-        self.part_misfits(schema, value, place, found);
+        self.partial_violations(schema, value, place, found);
     }
 
-    /// The names of all fields an object of this schema can have; none if it may have any.
+    /// Names of all fields of an object of this schema; `None` if it may have any.
     fn all_fields(&self, schema: &'a Value) -> Option<BTreeSet<&'a str>> {
         let schema = self.at(schema);
         let rest = &schema["additionalProperties"];
@@ -78,33 +78,33 @@ impl<'a> Schemas<'a> {
         (own.is_some() || !all.is_empty()).then_some(all)
     }
 
-    /// The same without fields that nobody told of: a schema in parts knows only its part.
-    fn part_misfits(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    /// Violations without unknown fields, because a partial schema knows only some fields.
+    fn partial_violations(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
         let schema = self.at(schema);
         let Some(words) = schema.as_object() else { return };
         for word in words.keys() {
             if !KNOWN.contains(&word.as_str()) && !word.starts_with("x-") {
-                found.push(format!("{place}: the schema says `{word}`, which this test does not understand"));
+                found.push(format!("{place}: the schema keyword `{word}` is not supported by this test"));
             }
         }
         self.choices(schema, value, place, found);
         if let Some(allowed) = schema["enum"].as_array()
             && !allowed.contains(value)
         {
-            found.push(format!("{place}: {value} is none of {allowed:?}"));
+            found.push(format!("{place}: {value} is not one of {allowed:?}"));
         }
         if schema.get("const").is_some_and(|one| one != value) {
             found.push(format!("{place}: {value} is not {}", schema["const"]));
         }
         if !of_type(&schema["type"], value) {
-            found.push(format!("{place}: {} is no {}", short(value), schema["type"]));
+            found.push(format!("{place}: {} is not of type {}", short(value), schema["type"]));
             return;
         }
         match value {
             Value::Object(fields) => self.fields(schema, fields, place, found),
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.misfits(&schema["items"], item, &format!("{place}[{at}]"), found);
+                    self.violations(&schema["items"], item, &format!("{place}[{at}]"), found);
                 }
                 let count = items.len() as u64;
                 if schema["minItems"].as_u64().is_some_and(|least| count < least)
@@ -128,7 +128,7 @@ impl<'a> Schemas<'a> {
 
     fn choices(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
         for all in schema["allOf"].as_array().into_iter().flatten() {
-            self.part_misfits(all, value, place, found);
+            self.partial_violations(all, value, place, found);
         }
         for word in ["oneOf", "anyOf"] {
             let Some(list) = schema[word].as_array() else { continue };
@@ -136,7 +136,7 @@ impl<'a> Schemas<'a> {
             let mut fitting = 0;
             for one in list {
                 let mut wrong = Vec::new();
-                self.misfits(one, value, place, &mut wrong);
+                self.violations(one, value, place, &mut wrong);
                 if wrong.is_empty() {
                     fitting += 1;
                 } else if nearest.as_ref().is_none_or(|least| wrong.len() < least.len()) {
@@ -163,14 +163,14 @@ impl<'a> Schemas<'a> {
         for (name, value) in fields {
             let place = format!("{place}.{name}");
             match known.and_then(|known| known.get(name)) {
-                Some(schema) => self.misfits(schema, value, &place, found),
-                None if rest.is_object() => self.misfits(rest, value, &place, found),
+                Some(schema) => self.violations(schema, value, &place, found),
+                None if rest.is_object() => self.violations(rest, value, &place, found),
                 None => {}
             }
         }
     }
 
-    /// A value that fits as far as a schema can say.
+    /// A value that is valid as far as the schema says.
     pub fn fitting(&self, schema: &'a Value, name: &str, chance: &mut Chance) -> Value {
         let schema = self.at(schema);
         if let Some(list) = schema["enum"].as_array() {
@@ -251,7 +251,7 @@ fn number(schema: &Value, chance: &mut Chance) -> Value {
     }
 }
 
-/// Words that mean something here are likelier than others.
+/// A text; known words are more likely than random ones.
 fn text(schema: &Value, name: &str, chance: &mut Chance) -> String {
     let words: &[&str] = match name {
         "game" => &["connect-five", "solitude-scramble", "word-racer", "colour-battle", "hide-and-seek"],

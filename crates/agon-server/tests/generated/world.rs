@@ -1,5 +1,5 @@
-//! A site with something of everything: competitions that were played, one that waits, one that is open, a draft; bots, faults,
-//! submissions, tokens, invitations; and people of every role.
+//! A site with data of every kind: competitions that were played, one that waits, one that is open, a draft; bots, faults,
+//! submissions, tokens, invitations; and users of every role.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,32 +11,32 @@ use serde_json::{Value, json};
 use super::common::cup::played;
 use super::common::{Client, Site};
 
-/// Words that must never be in an answer, whoever asks: where the data lies, and the seed of a competition that is not over.
-pub const SECRET: &str = "a seed that nobody may know";
+/// The seed of a competition that is not finished. It must never be in a response.
+pub const SECRET: &str = "a seed that must stay secret";
 
-/// A bot that comes up and ends when it is to play.
+/// A bot that loads, but exits in its first turn.
 const BROKEN: &str = r#"json:sh -c 'read x; echo "{\"id\": 1}"; echo oops >&2; exit 3'"#;
 
-/// Who asks, in the order of [`World::people`].
-pub const PEOPLE: [&str; 7] = [
-    "nobody",
+/// Names of the clients, in the order of [`World::clients`].
+pub const CLIENT_NAMES: [&str; 7] = [
+    "anonymous",
     "spectator",
     "author",
     "other author",
     "organiser",
-    "somebody with a password",
+    "user with a password",
     "organiser's program",
 ];
 
 pub struct World {
     pub site: Site,
     accounts: Vec<(Account, Role)>,
-    pub people: Vec<Client>,
-    /// What can stand in a path, by the word before it.
+    pub clients: Vec<Client>,
+    /// Values for path parameters, by the preceding word.
     pub known: BTreeMap<String, Vec<String>>,
-    /// Whole addresses, by the operation: where chance alone would hardly ever find one.
+    /// Complete paths by operation, for those that random values would hardly ever find.
     pub addresses: BTreeMap<&'static str, Vec<String>>,
-    /// The code of an invitation.
+    /// Code of an invitation.
     code: String,
     rounds: usize,
 }
@@ -74,7 +74,7 @@ fn over() -> Vec<(&'static str, String)> {
                 &["random", "sweeper", "seeker"],
             ),
         ),
-        // One of them ends at once: there are faults to see.
+        // One bot exits at once, so that there are faults.
         ("five", cup("connect-five", "sandbox = \"off\"", five, &["random", "stacker", BROKEN])),
         (
             "hiding",
@@ -109,67 +109,71 @@ impl World {
         ] {
             accounts.push((site.account(name, role).await, role));
         }
-        // With a password that works.
-        let mut signer = site.nobody();
+        // With a usable password.
+        let mut signer = site.anonymous();
         assert_eq!(signer.sign_up("signer", None).await.status, 201);
         let signer = site.app.office.account_by_name("signer").await.unwrap();
         accounts.push((signer.unwrap(), Role::Author));
-        // Two, so that one can go.
+        // Two organisers, so that one can be demoted.
         site.account("second", Role::Organiser).await;
         let author = accounts[1].0.id.0;
         for (id, text) in over() {
-            lay(&site, id, &text);
+            write_competition(&site, id, &text);
             played(&site.cup_file(id));
             site.host(id, CompetitionState::Finished, &[("broken", author), ("left", author)]).await;
         }
         let seed = format!("seed = \"{SECRET}\"\n[settings]\nsteps = 40");
         let two = "format = \"cross\"\nboards = 1\n\n[[phase]]\nname = \"Second\"\nresubmit = true\nformat = \"cross\"\nboards = 1";
-        lay(&site, "waiting", &cup("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]));
+        write_competition(
+            &site,
+            "waiting",
+            &cup("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]),
+        );
         played(&site.cup_file("waiting"));
         site.host("waiting", CompetitionState::Waiting, &[("random-hider", author)]).await;
         let mut world = Self {
             site,
             accounts,
-            people: Vec::new(),
+            clients: Vec::new(),
             known: BTreeMap::new(),
             addresses: BTreeMap::new(),
             code: String::new(),
             rounds: 0,
         };
-        world.come_back().await;
+        world.restore_accounts().await;
         world.fill().await;
-        world.look_around().await;
+        world.refresh_parameters().await;
         world
     }
 
-    /// Everybody is signed in, and is what they were: whatever was done to their accounts.
-    pub async fn come_back(&mut self) {
+    /// Restores all accounts and sessions after requests that changed them.
+    pub async fn restore_accounts(&mut self) {
         self.rounds += 1;
         let office = &self.site.app.office;
-        let mut people = vec![self.site.nobody()];
+        let mut clients = vec![self.site.anonymous()];
         for (account, role) in &self.accounts {
             let _ = office.set_disabled(AccountId(account.id.0), false, Timestamp::now()).await;
             let _ = office.set_role(account.id, *role).await;
-            people.push(self.site.signed_in(account).await);
+            clients.push(self.site.signed_in(account).await);
         }
-        let token = people[4].post("me/tokens", json!({"label": format!("tests {}", self.rounds)})).await;
-        let mut program = self.site.nobody();
+        let token = clients[4].post("me/tokens", json!({"label": format!("tests {}", self.rounds)})).await;
+        let mut program = self.site.anonymous();
         program.token = token.json["token"].as_str().map(str::to_owned);
         assert!(program.token.is_some(), "{}", token.json);
-        // There is a limit to how many one may have.
-        let tokens = people[4].get("me/tokens").await.json;
+        // The number of tokens per account is limited.
+        let tokens = clients[4].get("me/tokens").await.json;
         for one in
             tokens["items"].as_array().into_iter().flatten().filter(|one| one["id"] != token.json["id"])
         {
-            people[4].delete(&format!("me/tokens/{}", one["id"])).await;
+            clients[4].delete(&format!("me/tokens/{}", one["id"])).await;
         }
-        people.push(program);
-        self.people = people;
+        clients.push(program);
+        self.clients = clients;
     }
 
-    /// What is made over the API.
+    /// Creates data through the API.
     async fn fill(&mut self) {
-        let (author, organiser) = (self.people[2].clone(), self.people[4].clone());
+        let (author, organiser) = (self.clients[2].clone(), self.clients[4].clone());
         for (id, action) in [("open", Some("open")), ("closed", Some("open")), ("draft", None)] {
             let body = json!({"game": "connect-five", "name": format!("The {id} one"), "id": id, "house": ["random", "stacker"], "max_bytes": 100_000});
             let made = organiser.post("competitions", body).await;
@@ -194,9 +198,9 @@ impl World {
         assert_eq!(answer.status, 201, "{}", answer.json);
     }
 
-    /// What can stand in paths just now.
-    pub async fn look_around(&mut self) {
-        let organiser = &self.people[4];
+    /// Reads the current values for path parameters.
+    pub async fn refresh_parameters(&mut self) {
+        let organiser = &self.clients[4];
         let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut put = |word: &str, value: &Value| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -224,7 +228,7 @@ impl World {
             broken["entrants"].as_array().unwrap().iter().find(|one| one["name"] == "broken").unwrap()["bot"]
                 .clone();
         let of_broken = format!("/api/v1/competitions/five/bots/{broken}");
-        for one in self.people[2].get(&format!("{of_broken}/faults")).await.json["items"].as_array().unwrap()
+        for one in self.clients[2].get(&format!("{of_broken}/faults")).await.json["items"].as_array().unwrap()
         {
             let capsule = one["capsule"].as_str().expect("its author has it").to_owned();
             addresses
@@ -244,7 +248,7 @@ impl World {
                 put(word, &one[field]);
             }
         }
-        for person in &self.people[1..] {
+        for person in &self.clients[1..] {
             for one in person.get("me/tokens").await.json["items"].as_array().into_iter().flatten() {
                 put("tokens", &one["id"]);
             }
@@ -280,7 +284,7 @@ impl World {
     }
 }
 
-fn lay(site: &Site, id: &str, text: &str) {
+fn write_competition(site: &Site, id: &str, text: &str) {
     let file = site.cup_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();

@@ -27,7 +27,7 @@ pub fn new_ledger(phases: u32) -> NewLedger {
             at: Timestamp(1_000),
         },
         phases,
-        secret: SecretSeed::new("nobody knows"),
+        secret: SecretSeed::new("unguessable words"),
     }
 }
 

@@ -16,18 +16,18 @@ pub async fn new_ledger_is_stored_and_hides_the_seed_until_it_is_revealed(storag
         (&new_ledger.name, &new_ledger.game, 1, &new_ledger.engine)
     );
     assert_eq!(stored.config_versions, [new_ledger.config]);
-    // printf %s 'nobody knows' | sha256sum
-    let commitment = "sha256:03982e2adb2925b16d9a1a591a0665a8db33153c21d9fc1895a016da460d35cd";
+    // printf %s 'unguessable words' | sha256sum
+    let commitment = "sha256:12b536ea1749956468802a6efa7ad551973876a080257267214de0550b450065";
     assert_eq!(stored.commitment.to_string(), commitment);
     assert_eq!(stored.revealed, None);
-    assert!(!format!("{stored:?}").contains("nobody"));
-    assert!(!format!("{:?}", new_ledger.secret).contains("nobody"));
-    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("nobody knows"));
+    assert!(!format!("{stored:?}").contains("unguessable"));
+    assert!(!format!("{:?}", new_ledger.secret).contains("unguessable"));
+    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("unguessable words"));
 
     ledger.reveal_seed(Timestamp(77)).await.unwrap();
     ledger.reveal_seed(Timestamp(99)).await.unwrap();
     let revealed = ledger.competition().await.unwrap().revealed;
-    assert_eq!(revealed, Some((SecretSeed::new("nobody knows"), Timestamp(77))));
+    assert_eq!(revealed, Some((SecretSeed::new("unguessable words"), Timestamp(77))));
 }
 
 pub async fn changed_config_is_stored_in_addition_to_the_first(storage: &impl TestStorage) {

@@ -1,4 +1,4 @@
-//! The times of one bot's moves, and what they come to.
+//! Timing statistics of one bot's moves.
 
 use std::time::Duration;
 
@@ -8,35 +8,35 @@ use serde_json::{Value as Json, json};
 
 use crate::output;
 
-/// One bot in one role.
+/// Timings of one bot in one role.
 pub struct BotTimings {
     pub spec: String,
     pub name: String,
     pub seat: Seat,
     pub games: u32,
-    /// The games themselves, if they are needed again.
+    /// The recorded games, if they are needed again.
     pub films: Vec<Box<dyn Film>>,
-    /// Of all moves that came, as charged, in order of length.
+    /// Charged times of all answered moves, sorted.
     pub moves: Vec<Duration>,
-    /// Of all of them.
+    /// CPU time of all moves.
     pub cpu: Duration,
-    /// The longest move, or the longest of all games' sums, as the clock counts.
+    /// Longest charged time in the unit of the clock rule: of one move, or of one game.
     pub longest: Duration,
-    /// In the order of [`Fault::ALL`].
+    /// Number of faults, in the order of [`Fault::ALL`].
     pub faults: [u64; 4],
-    /// When, which, and its own words.
+    /// Game, turn, kind and message of the first fault.
     pub first_fault: Option<String>,
 }
 
 impl BotTimings {
-    /// Nothing yet.
+    /// Timings without any moves.
     pub fn new(spec: String, name: String, seat: Seat) -> Self {
         let (films, moves, faults) = (Vec::new(), Vec::new(), [0; 4]);
         let (cpu, longest) = (Duration::ZERO, Duration::ZERO);
         Self { spec, name, seat, games: 0, films, moves, cpu, longest, faults, first_fault: None }
     }
 
-    /// Takes note of a game. A crash took no time that says anything of the bot's thinking.
+    /// Adds a game. A crash is not counted, because its time says nothing about the bot's thinking time.
     pub fn add(&mut self, film: &dyn Film, clock: &ClockRule) {
         self.games += 1;
         let mut of_game = Duration::ZERO;
@@ -63,7 +63,7 @@ impl BotTimings {
         }
     }
 
-    /// Mean, min, p50, p99, max.
+    /// Mean, min, p50, p99, max of the moves.
     pub fn figures(&self) -> [Duration; 5] {
         let sum: Duration = self.moves.iter().sum();
         let mean = sum.checked_div(self.moves.len() as u32).unwrap_or_default();
@@ -76,12 +76,12 @@ impl BotTimings {
         ]
     }
 
-    /// Processor time of a move.
+    /// Mean CPU time per move.
     pub fn cpu_mean(&self) -> Duration {
         self.cpu.checked_div(self.moves.len() as u32).unwrap_or_default()
     }
 
-    /// For programs.
+    /// The timings as JSON.
     pub fn json(&self, info: &GameInfo, clock_used: f64) -> Json {
         let [mean, min, p50, p99, max] = self.figures().map(output::micros);
         let faults: serde_json::Map<_, _> = Fault::ALL
@@ -103,7 +103,7 @@ impl BotTimings {
     }
 }
 
-/// The smallest time that at least so many per cent of the (sorted) times do not exceed.
+/// The smallest of the sorted times that at least `per_cent` percent of the times do not exceed.
 fn quantile(sorted: &[Duration], per_cent: usize) -> Duration {
     let rank = (sorted.len() * per_cent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_moves_themselves() {
+    fn quantile_is_always_one_of_the_measured_times() {
         let moves: Vec<Duration> = (1..=200).map(Duration::from_millis).collect();
         let ms = |per_cent| quantile(&moves, per_cent).as_millis();
         assert_eq!([0, 50, 99, 100].map(ms), [1, 100, 198, 200]);

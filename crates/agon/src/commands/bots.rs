@@ -1,4 +1,4 @@
-//! `agon bots GAME`: the house bots, weakest first.
+//! `agon bots GAME`: lists the house bots, weakest first.
 
 use agon_bots::Failure;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::Bots;
 use crate::output;
 
-/// Lists them.
+/// Lists the house bots.
 pub fn run(args: &Bots) -> Result<(), Failure> {
     let table = agon_engine::any_game(&args.game)?;
     let bots = table.house_bots();
@@ -20,6 +20,6 @@ pub fn run(args: &Bots) -> Result<(), Failure> {
         row.push(bot.strategy.to_owned());
         row
     });
-    let titles: &[&str] = if roles { &["Bot", "Plays", "How it thinks"] } else { &["Bot", "How it thinks"] };
+    let titles: &[&str] = if roles { &["Bot", "Role", "Strategy"] } else { &["Bot", "Strategy"] };
     output::print(&output::table(titles, rows.collect()))
 }

@@ -1,4 +1,4 @@
-//! `agon check GAME BOT`: would this bot be accepted?
+//! `agon check GAME BOT`: checks whether a bot would be accepted.
 
 use agon_bots::Failure;
 use agon_bots::check::{CheckRequest, check};
@@ -15,7 +15,7 @@ pub fn run(args: &Check) -> Result<(), Failure> {
         settings: &args.setup.settings,
         seed: args.setup.seed.as_deref(),
         sandbox: args.sandbox,
-        folder: setup::here(),
+        folder: setup::current_dir(),
         keep_record: false,
     };
     let checked = check(&order, &mut output::note)?;
@@ -24,6 +24,6 @@ pub fn run(args: &Check) -> Result<(), Failure> {
     } else {
         output::print(&checked.text())?;
     }
-    // The answer is on stdout already.
+    // The result is already on stdout.
     if checked.accepted { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
 }

@@ -1,4 +1,4 @@
-//! `agon debug RECORD --seat N`: feeds one bot its recorded observations again, and names the first answer that differs.
+//! `agon debug RECORD --seat N`: sends the recorded observations to a bot again, and reports the first answer that difference_error.
 
 use std::ops::ControlFlow;
 
@@ -16,25 +16,25 @@ use crate::logs::{fault_text, indent, one_line, times_text};
 use crate::pretty::pretty;
 use crate::{atomic_file, output, setup};
 
-/// What is looked into: one seat of one game, and the bot that is to sit there again.
+/// One seat of one recorded game, and the bot to ask.
 pub struct DebugSession<'a> {
     pub args: &'a Debug,
     pub table: Box<dyn AnyGame>,
-    /// Of the game, and before it of the games of its match.
+    /// The games of the match up to and including the game in question.
     pub films: Vec<Box<dyn Film>>,
-    /// The first of them, counted from 0 in the file.
+    /// Index of the first of these games in the file, from 0.
     pub first: usize,
     pub seat: Seat,
     pub bot: PlayerSpec,
-    /// Whether the bot is another one than recorded.
+    /// Whether the bot difference_error from the recorded one.
     changed: bool,
-    /// Of the game itself.
+    /// Recorded requests of the game in question.
     pub requests: Vec<RecordedRequest>,
 }
 
-/// What was asked again, kept for showing.
+/// One answer of the bot, kept for printing.
 struct ReaskedAnswer {
-    /// Counted from 1 in the file.
+    /// Number of the game in the file, from 1.
     game: usize,
     request: RecordedRequest,
     now: Result<String, FaultReport>,
@@ -43,15 +43,15 @@ struct ReaskedAnswer {
     same: bool,
 }
 
-/// Asks again.
+/// Asks the bot again.
 pub fn run(args: &Debug) -> Result<(), Failure> {
-    let case = understand(args)?;
-    if args.pdb { pdb::run(&case) } else { compare(&case) }
+    let session = parse(args)?;
+    if args.pdb { pdb::run(&session) } else { compare(&session) }
 }
 
-fn understand(args: &Debug) -> Result<DebugSession<'_>, Failure> {
+fn parse(args: &Debug) -> Result<DebugSession<'_>, Failure> {
     let mut records = atomic_file::read(&args.record)?;
-    let index = choose(args, records.len())?;
+    let index = game_index(args, records.len())?;
     let table = agon_engine::any_game(&records[index].header.game)?;
     let (_, assets) = setup::settings(table.info(), &args.settings)?;
     let games = table.games_to_replay(&records, index);
@@ -64,36 +64,36 @@ fn understand(args: &Debug) -> Result<DebugSession<'_>, Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let Some(film) = films.last() else {
         return Err(Failure::wrong_use(
-            "there is no game to look at",
+            "the record contains no games",
             "record one: agon play ... --record FILE",
         ));
     };
     let seats = &film.record().header.seats;
     let Some(seat) = Seat::all(seats.len()).nth(args.seat) else {
-        let what = format!("--seat: the game has {} seats, there is no seat {}", seats.len(), args.seat);
+        let what = format!("--seat: seat {1} does not exist; the game has {0} seats", seats.len(), args.seat);
         let names =
             Seat::all(seats.len()).zip(seats).map(|(seat, who)| format!("{seat} {}", one_line(&who.name)));
         return Err(Failure::wrong_use(what, format!("seats are {}", names.collect::<Vec<_>>().join(", "))));
     };
     let requests = film.requests(seat);
     check_turn(args.turn, film.len() - 1, seat, &requests)?;
-    let (bot, changed) = bot(args, table.as_ref(), film.record(), seat)?;
+    let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat)?;
     Ok(DebugSession { args, table, films, first, seat, bot, changed, requests })
 }
 
-/// Which game of the file, counted from 0.
-fn choose(args: &Debug, count: usize) -> Result<usize, Failure> {
+/// Index of the game in the file, from 0.
+fn game_index(args: &Debug, count: usize) -> Result<usize, Failure> {
     let file = args.record.display();
     match args.game {
         None if count == 1 => Ok(0),
         Some(k) if (1..=count).contains(&k) => Ok(k - 1),
         None => Err(Failure::wrong_use(
-            format!("{file} holds {count} games"),
-            format!("choose one: --game K, from 1 to {count}"),
+            format!("{file} contains {count} games"),
+            format!("choose one with --game K, from 1 to {count}"),
         )),
         Some(k) => Err(Failure::wrong_use(
-            format!("--game: {file} holds {count} games, there is no game {k}"),
-            format!("a number from 1 to {count}"),
+            format!("--game: game {k} does not exist; {file} contains {count} games"),
+            format!("use a number from 1 to {count}"),
         )),
     }
 }
@@ -105,7 +105,7 @@ fn check_turn(
     requests: &[RecordedRequest],
 ) -> Result<(), Failure> {
     let (Some(first), Some(last)) = (requests.first(), requests.last()) else {
-        let what = format!("seat {seat} was never asked in this game");
+        let what = format!("seat {seat} has no turn in this game");
         return Err(Failure::wrong_use(what, "choose another seat"));
     };
     let Some(turn) = turn.filter(|turn| requests.iter().all(|request| request.turn != *turn)) else {
@@ -114,11 +114,11 @@ fn check_turn(
     let what = if (1..=turns as u32).contains(&turn) {
         format!("--turn: seat {seat} was not asked in turn {turn}")
     } else {
-        format!("--turn: the game has turns 1 to {turns}, there is no turn {turn}")
+        format!("--turn: turn {turn} does not exist; the game has turns 1 to {turns}")
     };
     let nearest = requests.iter().map(|request| request.turn).min_by_key(|t| t.abs_diff(turn));
     let hint = format!(
-        "it was asked {} times, from turn {} to turn {}; the nearest is --turn {}",
+        "the seat was asked {} times, from turn {} to turn {}; the nearest is --turn {}",
         requests.len(),
         first.turn,
         last.turn,
@@ -127,8 +127,8 @@ fn check_turn(
     Err(Failure::wrong_use(what, hint))
 }
 
-/// The bot that sits there again, and whether it is another one than recorded.
-fn bot(
+/// The bot to ask, and whether it difference_error from the recorded one.
+fn find_bot(
     args: &Debug,
     table: &dyn AnyGame,
     record: &Record,
@@ -137,23 +137,23 @@ fn bot(
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
     let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
-    let bot = setup::seating(&record.header.game, spec, sandbox).map_err(|mut failure| {
+    let bot = setup::resolve_bot(&record.header.game, spec, sandbox).map_err(|mut failure| {
         if args.bot.is_none() {
-            failure.message += "\nhint: paths in a record are seen from the folder it was played in; go there, or give --bot BOT";
+            failure.message += "\nhint: paths in a record are relative to the folder where it was played; change to that folder, or use --bot BOT";
         }
         failure
     })?;
     if bot == PlayerSpec::Human {
         return Err(Failure::wrong_use(
-            format!("seat {seat} was played by a person, who cannot be asked the same again"),
-            "choose another seat, or give --bot BOT to see what a bot would have answered",
+            format!("seat {seat} was played by a human, who cannot be asked again"),
+            "choose another seat, or use --bot BOT to see a bot's answers",
         ));
     }
-    // A record may come from a stranger, and what it names is about to be run.
+    // The record may be from an untrusted source, and the command that it names would run without the sandbox.
     if sandbox == SandboxMode::Off && args.bot.is_none() && is_command(&bot) {
         return Err(Failure::wrong_use(
             format!("--sandbox off: the record names a command: {}", one_line(spec)),
-            "if you trust it, give it yourself: --bot COMMAND",
+            "if you trust the command, name it yourself: --bot COMMAND",
         ));
     }
     let mut seats = vec![PlayerSpec::Human; record.header.seats.len()];
@@ -166,73 +166,76 @@ fn bot(
     Ok((bot, changed))
 }
 
-/// A program other than a Python bot.
+/// Whether the bot is a program other than a Python bot.
 fn is_command(bot: &PlayerSpec) -> bool {
     matches!(bot, PlayerSpec::Program(one) if with_module(&one.program, "debugging").is_none())
 }
 
-fn compare(case: &DebugSession<'_>) -> Result<(), Failure> {
-    let records: Vec<Record> = case.films.iter().map(|film| film.record().clone()).collect();
-    let (_, assets) = setup::settings(case.table.info(), &case.args.settings)?;
+fn compare(session: &DebugSession<'_>) -> Result<(), Failure> {
+    let records: Vec<Record> = session.films.iter().map(|film| film.record().clone()).collect();
+    let (_, assets) = setup::settings(session.table.info(), &session.args.settings)?;
     let last_game = records.len() - 1;
     let (mut asked, mut first_difference, mut at_turn) =
         (0usize, None::<ReaskedAnswer>, None::<ReaskedAnswer>);
-    case.table
-        .reask(&records, case.seat, &case.bot, &assets, &mut |retold| {
+    session
+        .table
+        .reask(&records, session.seat, &session.bot, &assets, &mut |request| {
             asked += 1;
-            let here = retold.game == last_game && Some(retold.request.turn) == case.args.turn;
+            let here = request.game == last_game && Some(request.request.turn) == session.args.turn;
             if here {
-                at_turn = Some(ReaskedAnswer::new(case.first, retold));
+                at_turn = Some(ReaskedAnswer::new(session.first, request));
             }
-            if first_difference.is_none() && !retold.is_same() {
-                first_difference = Some(ReaskedAnswer::new(case.first, retold));
+            if first_difference.is_none() && !request.is_same() {
+                first_difference = Some(ReaskedAnswer::new(session.first, request));
             }
-            // With a turn to go to, a difference on the way is no reason to stop.
-            let stop = here || (case.args.turn.is_none() && first_difference.is_some());
+            // With --turn, a difference in an earlier turn does not stop the replay.
+            let stop = here || (session.args.turn.is_none() && first_difference.is_some());
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
-        .map_err(|e| Failure::replay(&case.args.record, case.number(), &e))?;
-    if case.args.json {
-        output::print_json("debug", case.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
+        .map_err(|e| Failure::replay(&session.args.record, session.game_number(), &e))?;
+    if session.args.json {
+        output::print_json("debug", session.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     } else {
-        output::print(&case.text(asked, first_difference.as_ref(), at_turn.as_ref()))?;
+        output::print(&session.text(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     }
-    first_difference.map_or(Ok(()), |one| Err(differs(one.game, one.request.turn, case.args.turn.is_none())))
+    first_difference
+        .map_or(Ok(()), |one| Err(difference_error(one.game, one.request.turn, session.args.turn.is_none())))
 }
 
-/// The answer is no.
-pub fn differs(game: usize, turn: u32, hint: bool) -> Failure {
-    let mut message = format!("game {game}, turn {turn}: the bot's answer is not the recorded one");
+/// The negative result: an answer difference_error.
+pub fn difference_error(game: usize, turn: u32, hint: bool) -> Failure {
+    let mut message =
+        format!("game {game}, turn {turn}: the bot's answer difference_error from the recorded one");
     if hint {
-        message += &format!("\nhint: --game {game} --turn {turn} shows what it saw there, --pdb stops in it");
+        message += &format!("\nhint: --game {game} --turn {turn} shows the turn, --pdb stops the bot there");
     }
     Failure { kind: ErrorKind::Rejected, message }
 }
 
 impl DebugSession<'_> {
-    /// The game's number in the file, from 1.
-    pub fn number(&self) -> usize {
+    /// Number of the game in the file, from 1.
+    pub fn game_number(&self) -> usize {
         self.first + self.films.len()
     }
 
-    /// The game itself.
+    /// The game in question.
     pub fn film(&self) -> Option<&dyn Film> {
         self.films.last().map(AsRef::as_ref)
     }
 
-    /// What it is all about, in one line.
+    /// Game, file, seat and bot in one line.
     pub fn title(&self) -> String {
         let who = self.film().and_then(|film| film.record().header.seats.get(self.seat.index()));
         let name = who.map_or_else(String::new, |who| one_line(&who.name));
         let spec = one_line(&self.bot.spec());
-        let (game, file) = (self.number(), self.args.record.display());
+        let (game, file) = (self.game_number(), self.args.record.display());
         format!("{}, game {game} of {file}, seat {}: {name} ({spec})\n", self.table.info().title, self.seat)
     }
 
     fn text(&self, asked: usize, first: Option<&ReaskedAnswer>, at_turn: Option<&ReaskedAnswer>) -> String {
         let mut text = self.title();
         if let Some(one) = at_turn {
-            text += &self.what_it_saw(&one.request);
+            text += &self.turn_text(&one.request);
             text += &one.text();
         }
         match first {
@@ -251,27 +254,27 @@ impl DebugSession<'_> {
                     1 => String::new(),
                     n => format!(" in {n} games of the match"),
                 };
-                text += &format!("the same: {answers}{games}, each as recorded\n");
+                text += &format!("no difference: {answers}{games}, all as recorded\n");
             }
         }
         text
     }
 
-    /// A turn's heading and what the bot was shown in it.
-    pub fn what_it_saw(&self, request: &RecordedRequest) -> String {
+    /// Heading of a turn and the bot's observation.
+    pub fn turn_text(&self, request: &RecordedRequest) -> String {
         let Some(film) = self.film() else { return String::new() };
         let seen = film.observation(request.turn, self.seat);
         let lines = seen.text.filter(|_| matches!(&self.bot, PlayerSpec::Program(one) if !one.json_lines));
         let turns = film.len() - 1;
         let heading = format!(
-            "\nturn {} of {turns}, {}, at most {}\n",
+            "\nturn {} of {turns}, {}, time limit {}\n",
             request.turn,
             request.name,
             output::time(request.limit)
         );
         match lines {
-            Some(lines) => format!("{heading}it reads:\n{}", indent(&lines)),
-            None => format!("{heading}it sees:\n{}\n", pretty(&seen.json)),
+            Some(lines) => format!("{heading}input:\n{}", indent(&lines)),
+            None => format!("{heading}observation:\n{}\n", pretty(&seen.json)),
         }
     }
 
@@ -285,7 +288,7 @@ impl DebugSession<'_> {
         json!({
             "record": self.args.record,
             "game": self.table.info().id,
-            "number": self.number(),
+            "number": self.game_number(),
             "seat": self.seat,
             "name": name,
             "bot": self.bot.spec(),
@@ -299,14 +302,14 @@ impl DebugSession<'_> {
 }
 
 impl ReaskedAnswer {
-    fn new(first: usize, retold: &ReaskedRequest<'_>) -> Self {
+    fn new(first: usize, asked: &ReaskedRequest<'_>) -> Self {
         Self {
-            game: first + retold.game + 1,
-            request: retold.request.clone(),
-            now: retold.answer.clone(),
-            times: retold.times,
-            printed: retold.output.clone(),
-            same: retold.is_same(),
+            game: first + asked.game + 1,
+            request: asked.request.clone(),
+            now: asked.answer.clone(),
+            times: asked.times,
+            printed: asked.output.clone(),
+            same: asked.is_same(),
         }
     }
 
@@ -317,7 +320,7 @@ impl ReaskedAnswer {
             && self.request.recorded.as_ref().err().map(|f| &f.message)
                 != self.now.as_ref().err().map(|f| &f.message)
         {
-            text += "(the same fault in other words)\n";
+            text += "(the same fault with a different message)\n";
         }
         if !self.printed.is_empty() {
             text += &format!("printed\n{}", indent(&self.printed));
@@ -339,9 +342,9 @@ impl ReaskedAnswer {
     }
 }
 
-/// How the new answer is announced.
+/// Title of the new answer.
 pub const fn now_title(same: bool) -> &'static str {
-    if same { "now, the same" } else { "now, ANOTHER" }
+    if same { "now (same)" } else { "now (DIFFERENT)" }
 }
 
 /// An answer or a fault, with its times.
@@ -355,7 +358,7 @@ pub fn reply_text(
         Ok(answer) => answer.clone(),
         Err(report) => report.fault.to_string(),
     };
-    let mut text = format!("{title:<14} {came}  ({})\n", times_text(times));
+    let mut text = format!("{title:<15} {came}  ({})\n", times_text(times));
     if let Err(report) = reply {
         text += &fault_text(report, with_log);
     }

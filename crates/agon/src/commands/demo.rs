@@ -1,4 +1,4 @@
-//! `agon demo`: five small competitions, played by a server of their own, and the page on which they can be seen.
+//! `agon demo`: plays five small competitions with its own server, and serves their pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::serve;
 use crate::cli::Demo;
 use crate::{output, setup};
 
-/// Plays them, and shows them until CTRL-C.
+/// Plays the competitions, and shows them until CTRL-C.
 pub fn run(args: &Demo) -> Result<(), Failure> {
     let private;
     let data = if let Some(data) = &args.data {
@@ -29,10 +29,10 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
         private.path().to_owned()
     };
     let mut config = Config::new(data.join("server"));
-    config.files = lay_out(&data.join("cups"), args)?;
+    config.files = write_files(&data.join("cups"), args)?;
     config.listen = args.listen;
     if args.no_serve {
-        // Nobody is to find it.
+        // A random port, because no client should connect while only tables are printed.
         config.listen.set_port(0);
     }
     "Agon demo".clone_into(&mut config.name);
@@ -43,7 +43,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
 
 async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     let files = config.files.clone();
-    let server = Server::bind(config).await.map_err(serve::failure)?;
+    let server = Server::bind(config).await.map_err(serve::start_failure)?;
     let (app, url) = (server.app().clone(), server.url());
     let invitation = server.invitation().map(str::to_owned);
     for one in competitions(&app).await? {
@@ -58,26 +58,26 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     let serving = tokio::spawn(server.run(async {
         let _ = stopped.await;
     }));
-    output::note("playing five small competitions, about a minute in all ...");
+    output::note("playing five small competitions, about a minute in total ...");
     let played = tokio::select! {
-        played = all_over(&app) => played,
+        played = wait_until_finished(&app) => played,
         () = agon_server::wait_for_stop_signal() => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
     };
-    let told = match played {
+    let result = match played {
         Ok(()) => tables(&files, args).await,
         Err(failure) => Err(failure),
     };
-    if told.is_ok() && !args.no_serve {
-        output::note(&format!("\nThe tables and replays are at {url}"));
+    if result.is_ok() && !args.no_serve {
+        output::note(&format!("\nTables and replays: {url}"));
         if let Some(link) = invitation {
-            output::note(&format!("To look at the organiser's desk too, become the organiser: {link}"));
+            output::note(&format!("To see the organiser dashboard, sign up as the organiser: {link}"));
         }
-        output::note("CTRL-C ends it.");
+        output::note("Press CTRL-C to stop.");
         agon_server::wait_for_stop_signal().await;
     }
     let _ = stop.send(());
-    serving.await.map_err(broke)?.map_err(serve::failure)?;
-    told
+    serving.await.map_err(broke)?.map_err(serve::start_failure)?;
+    result
 }
 
 fn broke(error: impl std::fmt::Display) -> Failure {
@@ -89,20 +89,24 @@ async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetit
     Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }
 
-/// Waits until nothing is left to play. Says so of each that is over.
-async fn all_over(app: &AppState) -> Result<(), Failure> {
-    let (begun, mut told) = (Instant::now(), Vec::new());
+/// Waits until all competitions are finished, and prints a line for each that finishes.
+async fn wait_until_finished(app: &AppState) -> Result<(), Failure> {
+    let (begun, mut reported) = (Instant::now(), Vec::new());
     loop {
         let all = competitions(app).await?;
         for one in &all {
             match one.state {
                 CompetitionState::Failed => {
-                    let words = one.message.as_deref().unwrap_or("no words");
+                    let words = one.message.as_deref().unwrap_or("no message");
                     return Err(broke(format!("{}: {words}", one.name)));
                 }
-                CompetitionState::Finished if !told.contains(&one.id) => {
-                    told.push(one.id.clone());
-                    output::note(&format!("{}: over after {:.0} s", one.name, begun.elapsed().as_secs_f64()));
+                CompetitionState::Finished if !reported.contains(&one.id) => {
+                    reported.push(one.id.clone());
+                    output::note(&format!(
+                        "{}: finished after {:.0} s",
+                        one.name,
+                        begun.elapsed().as_secs_f64()
+                    ));
                 }
                 _ => {}
             }
@@ -114,15 +118,15 @@ async fn all_over(app: &AppState) -> Result<(), Failure> {
     }
 }
 
-/// The last table of each.
+/// Prints the final table of each competition.
 async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
     let mut list = Vec::new();
     for file in files {
-        let sitting = LoadedCompetition::read(file)?;
-        let ledger = sitting.ledger_to_read().await?;
-        let last = sitting.competition.phases.len() as u32 - 1;
-        let info = sitting.table.info();
-        let standings = phase_results::phase_standings(&ledger, &sitting.competition, info, last).await?;
+        let loaded = LoadedCompetition::read(file)?;
+        let ledger = loaded.ledger_to_read().await?;
+        let last = loaded.competition.phases.len() as u32 - 1;
+        let info = loaded.table.info();
+        let standings = phase_results::phase_standings(&ledger, &loaded.competition, info, last).await?;
         if args.json {
             list.push(standings.json());
         } else {
@@ -137,12 +141,12 @@ async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files of the competitions, each with the house bots and, where Python is there, a bot as `agon new` writes it.
-fn lay_out(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
+/// Writes the competition files, each with the house bots and, if Python is installed, with the bot that `agon new` writes.
+fn write_files(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
     let python = !args.house && agon_host::python::is_there();
     let seed = setup::seed(Some(&args.seed))?;
     let mut files = Vec::new();
-    // The last one is listed first.
+    // The site lists the newest competition first.
     for info in agon_games::infos().into_iter().rev() {
         let game = info.id;
         let path = folder.join(game).join(format!("{game}.toml"));
@@ -153,17 +157,17 @@ fn lay_out(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
         let mut text = info.competition.demo.replace("SEED", &seed.to_string());
         let roles = info.roles.iter().map(|role| if info.roles.len() > 1 { role.name } else { "" });
         for role in roles.filter(|_| python) {
-            text += &example(game, role, path.parent().unwrap_or(folder))?;
+            text += &starter_entrant(game, role, path.parent().unwrap_or(folder))?;
         }
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         fs::write(&path, text)
-            .map_err(|e| Failure::io("write", &path, &e, "is there room, and may you write there?"))?;
+            .map_err(|e| Failure::io("write", &path, &e, "check disk space and write permission"))?;
     }
     Ok(files)
 }
 
-/// A starter bot, as an entrant.
-fn example(game: &str, role: &str, folder: &Path) -> Result<String, Failure> {
+/// Writes a starter bot, and returns its entry in the competition file.
+fn starter_entrant(game: &str, role: &str, folder: &Path) -> Result<String, Failure> {
     let home = folder.join("bots/starter");
     for (name, content, _) in starter::files(game, "python", "starter")? {
         let path = home.join(name);

@@ -1,4 +1,4 @@
-//! `agon doctor`: what this machine has of what Agon needs; and whether servers that many machines would share are fit for it.
+//! `agon doctor`: checks that this machine has what Agon needs, and optionally checks a NATS server and a database.
 
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::cli::Doctor;
 use crate::{grid, output};
 
-/// How a check went.
+/// Result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Health {
     Good,
-    /// Agon works, something is less than it could be.
+    /// Agon works, but with a restriction.
     Note,
     /// Something does not work.
     Bad,
@@ -37,18 +37,18 @@ struct Check {
     name: Cow<'static, str>,
     health: Health,
     found: String,
-    /// What to do about it.
+    /// Instruction for the user.
     hint: Cow<'static, str>,
 }
 
-/// Each layer between a bot and the machine, as it was found by trying.
+/// The layers of the sandbox, each tried on this machine.
 fn sandbox() -> Vec<Check> {
     match agon_host::sandbox::probe() {
         Err(error) => vec![Check {
             name: "sandbox".into(),
             health: Health::Bad,
             found: error.to_string(),
-            hint: "programs cannot be played; house bots can".into(),
+            hint: "Agon cannot run programs here, only house bots".into(),
         }],
         Ok(layers) => layers
             .iter()
@@ -77,14 +77,14 @@ impl From<ProbeResult> for Check {
     }
 }
 
-/// The NATS server that was named: everything that coordinator and workers need is tried.
+/// Checks of the NATS server: everything that coordinator and workers need.
 fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
     let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))?;
     Ok(findings.into_iter().map(Check::from).collect())
 }
 
-/// The database that was named.
+/// Checks of the database.
 fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
     let Some(url) = &args.database else { return Ok(Vec::new()) };
     let check = |name: String, answer: Result<String, String>| {
@@ -103,9 +103,10 @@ fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
     })
 }
 
-/// Examines the machine, and the servers that were named.
+/// Checks the machine, and the servers that the user named.
 pub fn run(args: &Doctor) -> Result<(), Failure> {
-    let mut checks = vec![version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
+    let mut checks =
+        vec![version(), cores(), clocks(), temporary_folder(), terminal(), colour(), games(), python()];
     checks.extend(sandbox());
     checks.extend(nats(args)?);
     checks.extend(database(args)?);
@@ -138,7 +139,7 @@ fn version() -> Check {
     let found =
         format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
     let health = if cfg!(target_os = "linux") { Health::Good } else { Health::Note };
-    Check { name: "program".into(), health, found, hint: "Linux is where Agon is built and tested".into() }
+    Check { name: "program".into(), health, found, hint: "use Linux: Agon is built and tested there".into() }
 }
 
 fn cores() -> Check {
@@ -147,12 +148,12 @@ fn cores() -> Check {
     Check {
         name: "cores".into(),
         health,
-        found: format!("{cores}, so {cores} games at once"),
-        hint: "more cores, more games".into(),
+        found: format!("{cores}, so {cores} parallel games"),
+        hint: "more cores allow more parallel games".into(),
     }
 }
 
-/// The wall clock is read twice for each answer: a slow one shows in every figure.
+/// Agon reads the wall clock twice per answer, so a slow clock affects every measured time.
 fn clocks() -> Check {
     const READS: u32 = 10_000;
     let start = Instant::now();
@@ -170,16 +171,16 @@ fn clocks() -> Check {
     }
 }
 
-fn scratch() -> Check {
+fn temporary_folder() -> Check {
     let path = std::env::temp_dir().join(format!("agon-doctor-{}", std::process::id()));
     let written = std::fs::write(&path, b"agon").and_then(|()| std::fs::remove_file(&path));
     let place = std::env::temp_dir().display().to_string();
-    let hint = "set TMPDIR to a folder you may write to";
+    let hint = "set TMPDIR to a folder with write permission";
     match written {
         Ok(()) => Check {
             name: "scratch".into(),
             health: Health::Good,
-            found: format!("{place} can be written"),
+            found: format!("{place} is writable"),
             hint: hint.into(),
         },
         Err(error) => Check {
@@ -194,7 +195,7 @@ fn scratch() -> Check {
 fn terminal() -> Check {
     let both = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let (health, found) = if both {
-        (Health::Good, "--watch and human can use it")
+        (Health::Good, "available for --watch and human")
     } else {
         (Health::Note, "none: --watch prints text")
     };
@@ -223,7 +224,7 @@ fn games() -> Check {
     Check { name: "games".into(), health: Health::Good, found, hint: "".into() }
 }
 
-/// Not needed yet: house bots are built in. Authors' bots will be Python programs.
+/// Python is only needed for bots that are written in Python.
 fn python() -> Check {
     let hint = "only needed for bots written in Python: install python3";
     let version = Command::new("python3").arg("--version").output().ok().filter(|out| out.status.success());

@@ -1,4 +1,4 @@
-//! `agon export FILE DIR`: a competition's tables, games, histories and records as files; with `--archive` all of its ledger as one.
+//! `agon export FILE DIR`: writes tables, games, histories and records as files. With `--archive` it writes the whole ledger as one file.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::cli;
 use crate::competition;
 use crate::output;
 
-/// Writes them.
+/// Writes the files.
 pub fn run(args: &cli::Export) -> Result<(), Failure> {
-    let sitting = LoadedCompetition::read(&args.file)?;
+    let loaded = LoadedCompetition::read(&args.file)?;
     let runtime = competition::runtime()?;
-    let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
+    let ledger = runtime.block_on(loaded.ledger_to_read_at(&args.ledger.location()))?;
     if let Some(path) = &args.archive {
         let moved = runtime.block_on(archive::export(&*ledger, path))?;
         let size = match moved.bytes {
@@ -26,28 +26,28 @@ pub fn run(args: &cli::Export) -> Result<(), Failure> {
         };
         let what = format!("{}, {} matches, {size}", moved.name, moved.matches);
         output::print(&format!("{}  {what}\n", path.display()))?;
-        output::note("the secret seed is in it: keep it as you keep the ledger");
+        output::note("the archive contains the secret seed: keep it as safe as the ledger");
     }
     match &args.folder {
-        Some(folder) => files(&sitting, &runtime, &*ledger, folder),
+        Some(folder) => files(&loaded, &runtime, &*ledger, folder),
         None => Ok(()),
     }
 }
 
 fn files(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     runtime: &Runtime,
     ledger: &dyn Ledger,
     named: &Path,
 ) -> Result<(), Failure> {
     fs::create_dir_all(named)
-        .map_err(|e| Failure::io("make", named, &e, "is there room, and may you write there?"))?;
+        .map_err(|e| Failure::io("create", named, &e, "check disk space and write permission"))?;
     let folder = named.canonicalize()?;
     let (written, revealed) = runtime.block_on(async {
         let phases = ledger.phases().await?;
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let revealed = ledger.competition().await?.revealed.is_some();
-        let written = export::all(sitting, ledger, begun, revealed, &folder).await?;
+        let written = export::all(loaded, ledger, begun, revealed, &folder).await?;
         Ok::<_, Failure>((written, revealed))
     })?;
     let mut text = String::new();
@@ -57,7 +57,7 @@ fn files(
     }
     output::print(&text)?;
     if !revealed {
-        output::note("records and seeds are left out: they are a secret until the competition is over");
+        output::note("records and seeds are omitted: they are secret until the competition is finished");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `agon games [GAME]`: what can be played.
+//! `agon games [GAME]`: lists the games, or describes one.
 
 use agon_bots::Failure;
 use agon_core::settings::SettingDefault as Fallback;
@@ -25,7 +25,7 @@ pub fn run(args: &Games) -> Result<(), Failure> {
                     info.summary.to_owned(),
                 ]
             });
-            output::print(&output::table(&["Game", "Seats", "Clock", "What it is"], rows.collect()))
+            output::print(&output::table(&["Game", "Seats", "Clock", "Description"], rows.collect()))
         }
     }
 }
@@ -44,11 +44,11 @@ fn describe(info: &GameInfo) -> String {
         info.score.name,
         if info.score.unit.is_empty() { String::new() } else { format!(" in {}", info.score.unit) },
     );
-    text.push_str("\nA bot is asked\n");
+    text.push_str("\nRequests to a bot\n");
     for request in info.requests {
         text.push_str(&format!("  {}: {} (such as {})\n", request.name, request.asks, request.example));
     }
-    text.push_str("\nA fault costs\n");
+    text.push_str("\nPenalty of a fault\n");
     for fault in Fault::ALL {
         text.push_str(&format!("  {}: {}\n", fault, info.penalty(fault).describe()));
     }
@@ -62,5 +62,5 @@ fn describe(info: &GameInfo) -> String {
         vec![spec.name.to_owned(), fallback, spec.kind.to_string(), spec.help.to_owned()]
     });
     text.push('\n');
-    text + &output::table(&["Setting", "Default", "Takes", "What it is"], rows.collect())
+    text + &output::table(&["Setting", "Default", "Values", "Description"], rows.collect())
 }

@@ -1,4 +1,4 @@
-//! `agon import ARCHIVE`: a competition's ledger, of what `agon export --archive` has written.
+//! `agon import ARCHIVE`: creates a ledger from an archive of `agon export --archive`.
 
 use agon_bots::Failure;
 use agon_competition::LedgerLocation;
@@ -9,21 +9,21 @@ use crate::cli;
 use crate::competition;
 use crate::output;
 
-/// Makes it.
+/// Creates the ledger.
 pub fn run(args: &cli::Import) -> Result<(), Failure> {
     let runtime = competition::runtime()?;
     let stem = args.archive.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (moved, ledger, next) = match args.kept.place() {
+    let (moved, ledger, next) = match args.ledger.location() {
         LedgerLocation::File => {
             let ledger = args.to.clone().unwrap_or_else(|| args.archive.with_extension("ledger"));
             let moved = runtime.block_on(archive::import_to_file(&args.archive, &ledger))?;
             let file = agon_bots::manifest::quoted(&ledger.with_extension("toml").display().to_string());
-            (moved, ledger.display().to_string(), format!("agon run {file} goes on with it"))
+            (moved, ledger.display().to_string(), format!("resume with: agon run {file}"))
         }
         LedgerLocation::Database(url) => {
             let name = args.name.clone().unwrap_or(stem);
             let moved = runtime.block_on(archive::import_to_database(&args.archive, &url, &name))?;
-            let next = format!("agon run {name}.toml --database URL goes on with it");
+            let next = format!("resume with: agon run {name}.toml --database URL");
             (moved, name, next)
         }
     };

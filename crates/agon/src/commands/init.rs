@@ -1,4 +1,4 @@
-//! `agon init GAME FILE`: a game's own competition as a file.
+//! `agon init GAME FILE`: writes a game's competition file.
 
 use std::fs;
 
@@ -11,34 +11,35 @@ use crate::atomic_file::AtomicFile;
 use crate::cli::Init;
 use crate::output;
 
-/// Writes it, and says what comes next.
+/// Writes the file, and prints the next steps.
 pub fn run(args: &Init) -> Result<(), Failure> {
     let info = agon_engine::any_game(&args.game)?.info();
     let Some(text) = preset(info.id) else {
-        let hint = "docs/competition-file.md says how to write one";
-        return Err(Failure::wrong_use(format!("{} has no competition of its own", info.title), hint));
+        let hint = "write one yourself; docs/competition-file.md explains the format";
+        return Err(Failure::wrong_use(format!("{} has no competition file", info.title), hint));
     };
     let shown = args.file.display().to_string();
     if fs::symlink_metadata(&args.file).is_ok() {
-        let what = format!("{shown} is there already; nothing was written");
+        let what = format!("{shown} already exists; nothing was written");
         return Err(Failure::wrong_use(what, "name another file, or remove it first"));
     }
     let file = quoted(&shown);
     AtomicFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
     let next = [
-        (format!("agon run {file}"), "play it; stop it at any time, and run it again to go on"),
-        (format!("agon table {file}"), "the table so far"),
-        (format!("agon report {file} DIR"), "pages to publish"),
+        (format!("agon run {file}"), "play it; stop it at any time and run it again to resume"),
+        (format!("agon table {file}"), "print the current table"),
+        (format!("agon report {file} DIR"), "write web pages"),
     ];
     if args.json {
         let commands: Vec<&String> = next.iter().map(|(command, _)| command).collect();
         return output::print_json("init", json!({"game": info.id, "file": shown, "next": commands}));
     }
-    let mut told = format!("{shown}: {} as its document describes it, with the house bots\n\n", info.title);
-    told += "Put your entrants in with an editor; then:\n\n";
+    let mut text =
+        format!("{shown}: {} as described in the game's document, with the house bots\n\n", info.title);
+    text += "Add your entrants with an editor. Next steps:\n\n";
     let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
     for (command, does) in &next {
-        told += &format!("  {command:width$}   {does}\n");
+        text += &format!("  {command:width$}   {does}\n");
     }
-    output::print(&told)
+    output::print(&text)
 }

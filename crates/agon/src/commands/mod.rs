@@ -1,4 +1,4 @@
-//! One file for each command.
+//! The commands, one file each.
 
 mod bot_timings;
 pub mod bots;

@@ -1,4 +1,4 @@
-//! `agon new GAME DIR`: a bot that already plays legally.
+//! `agon new GAME DIR`: writes a starter bot that plays legal moves.
 
 use std::fs;
 use std::io;
@@ -14,19 +14,19 @@ use serde_json::json;
 use crate::cli::New;
 use crate::output;
 
-/// Writes it, builds it if it can, and says what comes next.
+/// Writes the bot, builds it if possible, and prints the next steps.
 pub fn run(args: &New) -> Result<(), Failure> {
     let info = agon_engine::any_game(&args.game)?.info();
     let language = starter::language(&args.lang)?;
-    let folder = whole_path(&args.folder)?;
+    let folder = absolute_path(&args.folder)?;
     let names = TemplateNames::of(&folder.file_name().unwrap_or_default().to_string_lossy());
     let starter = Starter::new(info, language, &names)?;
     write(&folder, &starter)?;
     let built = match language.build {
         Some(command) if !args.no_build => build(&folder, command),
-        _ => Built::Nothing,
+        _ => BuildResult::Nothing,
     };
-    let (folder, built_now) = (args.folder.display().to_string(), matches!(built, Built::Done));
+    let (folder, built_now) = (args.folder.display().to_string(), matches!(built, BuildResult::Done));
     if args.json {
         let files: Vec<&str> = starter.files.iter().map(|file| file.name.as_str()).collect();
         let content = json!({
@@ -38,19 +38,19 @@ pub fn run(args: &New) -> Result<(), Failure> {
         let what = format!("{}, a bot for {}, in {}", names.shown, info.title, language.title);
         output::print(&message(&args.folder, &what, &starter, built_now))?;
     }
-    if let Built::Failed(why) = built {
-        output::note(&format!("note: it is not built yet: {why}"));
+    if let BuildResult::Failed(why) = built {
+        output::note(&format!("note: the bot is not built yet: {why}"));
     }
     Ok(())
 }
 
-/// What was made, and what to do next: lines to be pasted into a shell.
+/// The result and the next steps, as lines to paste into a shell.
 fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String {
     let built = if built { ", built and ready to play" } else { "" };
     let mut text = format!("{what}{built}\n\n");
     let width = starter.files.iter().map(|file| file.name.len()).max().unwrap_or_default();
     for file in &starter.files {
-        text += &format!("  {:width$}   {}\n", file.name, file.is);
+        text += &format!("  {:width$}   {}\n", file.name, file.description);
     }
     text += "\nNext:\n\n";
     if folder.canonicalize().ok() != std::env::current_dir().ok() {
@@ -62,14 +62,14 @@ fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String 
     text
 }
 
-/// The folder's whole path, if a bot can be written there.
-fn whole_path(folder: &Path) -> Result<PathBuf, Failure> {
+/// Absolute path of the folder, if a bot can be written there.
+fn absolute_path(folder: &Path) -> Result<PathBuf, Failure> {
     let taken = |what: &str| {
         let what = format!("{}: {what}; nothing was written", folder.display());
         Err(Failure::wrong_use(what, "name a folder that does not exist yet"))
     };
     match fs::read_dir(folder).map(Iterator::count) {
-        // `.` and `a/..` have no name of their own; what exists can be asked for it.
+        // `.` and `a/..` have no file name. An existing folder can be resolved to its real name.
         Ok(0) => folder.canonicalize().map_err(|e| Failure::io("find", folder, &e, HINT)),
         Ok(_) => taken("the folder is not empty"),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
@@ -81,28 +81,28 @@ fn whole_path(folder: &Path) -> Result<PathBuf, Failure> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(Failure::io("read", folder, &error, HINT))
         }
-        Err(_) => taken("there is something that is no folder"),
+        Err(_) => taken("it exists and is not a folder"),
     }
 }
 
-const HINT: &str = "choose a folder that you may write to";
+const HINT: &str = "choose a folder with write permission";
 
-/// A folder in the making, which goes away if it is not finished.
-struct Draft(PathBuf);
+/// A temporary folder, removed on drop.
+struct TemporaryFolder(PathBuf);
 
-impl Drop for Draft {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Writes the folder under another name and gives it its own when it is complete.
+/// Writes the files to a temporary folder, and renames the folder when it is complete.
 fn write(folder: &Path, starter: &Starter) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure::io("write", folder, &e, HINT);
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(failed)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let draft = Draft(parent.join(format!(".{name}.{}.part", std::process::id())));
+    let draft = TemporaryFolder(parent.join(format!(".{name}.{}.part", std::process::id())));
     fs::create_dir(&draft.0).map_err(failed)?;
     for file in &starter.files {
         fs::write(draft.0.join(&file.name), &file.content).map_err(failed)?;
@@ -110,7 +110,7 @@ fn write(folder: &Path, starter: &Starter) -> Result<(), Failure> {
     if !folder.exists() {
         return fs::rename(&draft.0, folder).map_err(failed);
     }
-    // It is there and empty, and perhaps the one somebody stands in: its files move in one by one.
+    // The folder exists and is empty. It may be the current folder of a shell, so the files are moved into it one by one.
     for (count, file) in starter.files.iter().enumerate() {
         if let Err(error) = fs::rename(draft.0.join(&file.name), folder.join(&file.name)) {
             for moved in &starter.files[..count] {
@@ -122,27 +122,27 @@ fn write(folder: &Path, starter: &Starter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What came of building.
-enum Built {
+/// Result of building.
+enum BuildResult {
     Nothing,
     Done,
-    /// Why not.
+    /// Reason of the failure.
     Failed(String),
 }
 
-/// Builds what was just written. The sources are ours, so this is as safe as Agon is.
-fn build(folder: &Path, command: &str) -> Built {
+/// Builds the bot without the sandbox. The sources are Agon's own, so this is safe.
+fn build(folder: &Path, command: &str) -> BuildResult {
     let program = match Program::from_command(command, folder) {
         Ok(program) => program,
-        Err(error) => return Built::Failed(format!("{}\nhint: {}", error.what, error.hint)),
+        Err(error) => return BuildResult::Failed(format!("{}\nhint: {}", error.what, error.hint)),
     };
     output::note(&format!("building: {command}"));
     let (first, rest) = (&program.words[0], &program.words[1..]);
     match Command::new(first).args(rest).current_dir(folder).output() {
-        Ok(output) if output.status.success() => Built::Done,
+        Ok(output) if output.status.success() => BuildResult::Done,
         Ok(output) => {
-            Built::Failed(format!("{command}\n{}", String::from_utf8_lossy(&output.stderr).trim_end()))
+            BuildResult::Failed(format!("{command}\n{}", String::from_utf8_lossy(&output.stderr).trim_end()))
         }
-        Err(error) => Built::Failed(format!("{command}: {error}")),
+        Err(error) => BuildResult::Failed(format!("{command}: {error}")),
     }
 }

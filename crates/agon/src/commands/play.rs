@@ -1,4 +1,4 @@
-//! `agon play GAME BOT BOT...`: plays games and sums them up.
+//! `agon play GAME BOT BOT...`: plays games and prints a summary.
 
 use agon_bots::Failure;
 use agon_bots::isolation;
@@ -18,13 +18,13 @@ use crate::logs::Logs;
 use crate::watch::{self, paint};
 use crate::{output, setup};
 
-/// More games than anybody watches are not kept in memory for it.
-const WATCHED: usize = 100;
-/// How many faults are spelled out under the table.
-const FAULTS_SHOWN: usize = 8;
+/// Maximum number of games that are kept in memory for `--watch`.
+const MAX_WATCHED_GAMES: usize = 100;
+/// Maximum number of faults listed below the table.
+const MAX_FAULTS_SHOWN: usize = 8;
 
-/// What was asked for, understood and checked.
-struct Order<'a> {
+/// The checked arguments.
+struct PlayJob<'a> {
     args: &'a Play,
     table: Box<dyn AnyGame>,
     settings: Settings,
@@ -36,54 +36,54 @@ struct Order<'a> {
 
 /// Plays the games.
 pub fn run(args: &Play) -> Result<(), Failure> {
-    let order = understand(args)?;
-    let mut tally = Tally::new(&order)?;
-    let logs = args.logs.as_deref().map(|folder| Logs::into(folder, order.table.info(), &order.seats));
+    let job = parse(args)?;
+    let mut results = PlayResults::new(&job)?;
+    let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
-    if order.seats.contains(&PlayerSpec::Human) {
-        play_with_human(&order, &mut tally, logs.as_ref())?;
+    if job.seats.contains(&PlayerSpec::Human) {
+        play_with_human(&job, &mut results, logs.as_ref())?;
     } else {
         let progress = progress(args);
         let make_log = logs.as_ref().map(|logs| |first| logs.log(first));
         let series = Series {
-            game: order.table.as_ref(),
-            settings: &order.settings,
-            seed: order.seed,
+            game: job.table.as_ref(),
+            settings: &job.settings,
+            seed: job.seed,
             games: args.games,
             match_games: args.match_games.unwrap_or(args.games),
-            seats: &order.seats,
-            assets: &order.assets,
-            record: tally.keeps_records(),
-            jobs: order.jobs,
-            pin: order.args.pin == OnOff::On,
+            seats: &job.seats,
+            assets: &job.assets,
+            record: results.keeps_records(),
+            jobs: job.jobs,
+            pin: job.args.pin == OnOff::On,
             make_log: make_log.as_ref().map(|make| make as &MakeTurnLog<'_>),
         };
         series.play(|played| {
             progress.inc(1);
-            tally.add(played)
+            results.add(played)
         })?;
         progress.finish_and_clear();
     }
-    tally.finish(&order)
+    results.finish(&job)
 }
 
-fn understand(args: &Play) -> Result<Order<'_>, Failure> {
+fn parse(args: &Play) -> Result<PlayJob<'_>, Failure> {
     let table = agon_engine::any_game(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
     let mut seats = args
         .bots
         .iter()
-        .map(|bot| setup::seating(&args.game, bot, args.sandbox))
+        .map(|bot| setup::resolve_bot(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
     isolation::hide_other_bots(&mut seats)?;
     table.check_seats(&seats).map_err(agon_engine::any_game::PlayError::from)?;
     table.check_settings(&settings, seats.len(), &assets)?;
-    setup::furnish(&args.game, &mut seats, &settings, &assets)?;
+    setup::install_game_files(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
         return Err(Failure::wrong_use(
-            "--games and --match-games: at least one",
-            "leave them out to play one game",
+            "--games and --match-games must be at least 1",
+            "omit them to play one game",
         ));
     }
     if args.match_games.is_some() && table.info().lifetime != BotLifetime::Match {
@@ -93,7 +93,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
     setup::try_load(table.as_ref(), &plan)?;
-    Ok(Order { args, table, settings, assets, seats, seed, jobs })
+    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
 }
 
 fn progress(args: &Play) -> ProgressBar {
@@ -105,8 +105,8 @@ fn progress(args: &Play) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Games with a person are played one by one, and end with the whole picture.
-fn play_with_human(order: &Order<'_>, tally: &mut Tally, logs: Option<&Logs>) -> Result<(), Failure> {
+/// Plays games with a human one by one, and shows the full position at the end of each.
+fn play_with_human(job: &PlayJob<'_>, results: &mut PlayResults, logs: Option<&Logs>) -> Result<(), Failure> {
     struct ShowEnd {
         colour: bool,
     }
@@ -131,23 +131,18 @@ fn play_with_human(order: &Order<'_>, tally: &mut Tally, logs: Option<&Logs>) ->
         recorder: Some(&mut recorder),
         log: log.as_mut().map(|log| &mut **log as &mut dyn TurnLog),
     };
-    let plan = MatchSetup {
-        settings: &order.settings,
-        seed: order.seed,
-        seats: &order.seats,
-        assets: &order.assets,
-    };
+    let plan = MatchSetup { settings: &job.settings, seed: job.seed, seats: &job.seats, assets: &job.assets };
     let mut result = Ok(());
-    order.table.play(&plan, 0..order.args.games, &mut room, &mut |played| {
+    job.table.play(&plan, 0..job.args.games, &mut room, &mut |played| {
         if result.is_ok() {
-            result = tally.add(played);
+            result = results.add(played);
         }
     })?;
     result
 }
 
-/// What comes of the games.
-struct Tally {
+/// Results of the games.
+struct PlayResults {
     names: Vec<String>,
     summary: Summary,
     digests: Vec<Digest>,
@@ -162,12 +157,12 @@ struct Tally {
     json: bool,
 }
 
-impl Tally {
-    fn new(order: &Order<'_>) -> Result<Self, Failure> {
-        let args = order.args;
+impl PlayResults {
+    fn new(job: &PlayJob<'_>) -> Result<Self, Failure> {
+        let args = job.args;
         let file = args.record.as_deref().map(|path| AtomicFile::create(path, "the record")).transpose()?;
         Ok(Self {
-            names: seat_names(&order.seats),
+            names: seat_names(&job.seats),
             summary: Summary::default(),
             digests: Vec::new(),
             results: Vec::new(),
@@ -188,7 +183,7 @@ impl Tally {
     fn add(&mut self, played: PlayedGame) -> Result<(), Failure> {
         self.summary.push(&played);
         for fault in &played.faults {
-            if self.faults.len() < FAULTS_SHOWN {
+            if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
                 let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
                 self.faults
@@ -211,7 +206,7 @@ impl Tally {
             if let Some(file) = &mut self.file {
                 file.add(bytes)?;
             }
-            if self.watch && self.watched.len() < WATCHED {
+            if self.watch && self.watched.len() < MAX_WATCHED_GAMES {
                 self.watched.extend(read_all(bytes).unwrap_or_default());
             }
         }
@@ -219,30 +214,30 @@ impl Tally {
         Ok(())
     }
 
-    fn finish(mut self, order: &Order<'_>) -> Result<(), Failure> {
+    fn finish(mut self, job: &PlayJob<'_>) -> Result<(), Failure> {
         if let Some(file) = self.file.take() {
             file.finish()?;
         }
         if self.json {
-            return output::print_json("play", self.json(order));
+            return output::print_json("play", self.json(job));
         }
         if self.watch {
             let films: Result<Vec<_>, _> =
-                self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
+                self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
             let films = films.map_err(|e| Failure { kind: ErrorKind::Internal, message: e.to_string() })?;
-            watch::watch(order.table.info(), &films, order.args.every)?;
+            watch::watch(job.table.info(), &films, job.args.every)?;
         }
-        output::print(&self.text(order))
+        output::print(&self.text(job))
     }
 
-    fn text(&self, order: &Order<'_>) -> String {
-        let info = order.table.info();
+    fn text(&self, job: &PlayJob<'_>) -> String {
+        let info = job.table.info();
         let games = if self.summary.games == 1 {
             "1 game".to_owned()
         } else {
             format!("{} games", self.summary.games)
         };
-        let mut text = format!("{}: {games}, seed {}\n", info.title, order.seed);
+        let mut text = format!("{}: {games}, seed {}\n", info.title, job.seed);
         text += &summary_table(info, &self.names, &self.summary);
         if self.summary.games == 1 {
             text += &format!("ended: {} after {} turns\n", self.ended, self.summary.turns);
@@ -257,31 +252,31 @@ impl Tally {
         if let Some(digest) = digest_of(&self.digests) {
             text += &format!("digest: {digest}\n");
         }
-        if let Some(path) = &order.args.record {
+        if let Some(path) = &job.args.record {
             text += &format!("record: {}\n", path.display());
         }
-        if let Some(folder) = &order.args.logs {
+        if let Some(folder) = &job.args.logs {
             text += &format!("logs: {}\n", folder.display());
         }
         text
     }
 
-    fn json(&self, order: &Order<'_>) -> Json {
+    fn json(&self, job: &PlayJob<'_>) -> Json {
         json!({
-            "game": order.table.info().id,
-            "seed": order.seed.to_string(),
-            "settings": order.settings,
+            "game": job.table.info().id,
+            "seed": job.seed.to_string(),
+            "settings": job.settings,
             "games": self.summary.games,
-            "seats": summary_json(order, &self.names, &self.summary),
+            "seats": summary_json(job, &self.names, &self.summary),
             "results": self.results,
             "digest": digest_of(&self.digests),
-            "record": order.args.record,
-            "logs": order.args.logs,
+            "record": job.args.record,
+            "logs": job.args.logs,
         })
     }
 }
 
-/// The table under a series: a row for each seat.
+/// The table of a series, with a row for each seat.
 fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String {
     let roles = info.roles.len() > 1;
     let stat_titles: Vec<String> = info.stats.iter().map(|stat| format!(">{}", stat.name)).collect();
@@ -299,7 +294,7 @@ fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String
         row.extend(
             info.stats.iter().zip(&s.stats).map(|(stat, x)| output::estimate(x.estimate(), stat.decimals)),
         );
-        row.push(faults(s.faults));
+        row.push(faults_text(s.faults));
         row.push(output::time(s.time_per_answer()));
         row.push(output::time(s.longest));
         row
@@ -315,8 +310,8 @@ fn wins(wins: f64, games: u64) -> String {
     }
 }
 
-/// `none`, or `3 illegal, 1 crash`.
-pub fn faults(counts: [u64; 4]) -> String {
+/// Counts as text: `none`, or `3 illegal, 1 crash`.
+pub fn faults_text(counts: [u64; 4]) -> String {
     let some: Vec<String> = Fault::ALL
         .iter()
         .zip(counts)
@@ -326,8 +321,8 @@ pub fn faults(counts: [u64; 4]) -> String {
     if some.is_empty() { "none".to_owned() } else { some.join(", ") }
 }
 
-fn summary_json(order: &Order<'_>, names: &[String], summary: &Summary) -> Json {
-    let info = order.table.info();
+fn summary_json(job: &PlayJob<'_>, names: &[String], summary: &Summary) -> Json {
+    let info = job.table.info();
     let seats = Seat::all(names.len()).zip(&summary.seats).map(|(seat, s)| {
         let stats: serde_json::Map<_, _> = info
             .stats
@@ -340,7 +335,7 @@ fn summary_json(order: &Order<'_>, names: &[String], summary: &Summary) -> Json 
         json!({
             "seat": seat,
             "name": names[seat.index()],
-            "bot": order.seats[seat.index()].spec(),
+            "bot": job.seats[seat.index()].spec(),
             "role": info.role(seat).name,
             "score": s.score.estimate(),
             "wins": s.wins,

@@ -1,5 +1,5 @@
-//! `agon trial ... --profile FILE`: where a Python bot spends its time. The games of the trial are fed to it again behind
-//! the same sandbox, once for cProfile and once for single lines: each would disturb the other's figures.
+//! `agon trial ... --profile FILE`: profiles a Python bot. Agon replays the games of the trial in the same sandbox, once
+//! with cProfile and once with a line sampler, because the two would disturb each other's times.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,23 +15,23 @@ use serde_json::{Value as Json, json};
 use crate::logs::one_line;
 use crate::output;
 
-/// So many lines are printed.
-const HOTTEST: usize = 10;
-/// Lines are sampled over so much thinking, by feeding the games more than once: a few samples would say nothing...
+/// Maximum number of lines in the table.
+const MAX_LINES_SHOWN: usize = 10;
+/// Minimum thinking time to sample. Short games are replayed several times to reach it, because a few samples say nothing.
 const MIN_SAMPLED_TIME: Duration = Duration::from_secs(1);
-/// ...but no longer than this.
+/// Maximum time for sampling.
 const SAMPLING_TIMEOUT: Duration = Duration::from_secs(20);
-/// A result that is larger is not one of ours.
-const MOST_PIECES: usize = 10_000;
+/// Maximum number of pieces of a profile. A larger profile does not come from Agon's profiler.
+const MAX_PIECES: usize = 10_000;
 
-/// What was found.
+/// A bot's profile.
 pub struct Profile {
-    /// The file that `pstats` reads.
+    /// Content of the file for `pstats`.
     pub stats: Vec<u8>,
-    lines: Vec<Line>,
+    lines: Vec<ProfiledLine>,
 }
 
-struct Line {
+struct ProfiledLine {
     file: String,
     number: u64,
     text: String,
@@ -39,8 +39,8 @@ struct Line {
     ms: f64,
 }
 
-/// Profiles a bot over these games. `cpu` is what they took it.
-pub fn take(
+/// Profiles a bot with these games. `cpu` is the CPU time that the games took without a profiler.
+pub fn profile_bot(
     program: &Program,
     films: &[Box<dyn Film>],
     seat: Seat,
@@ -49,20 +49,21 @@ pub fn take(
     let broke = |what: String| Failure {
         kind: ErrorKind::Internal,
         message: format!(
-            "the profile failed: {}\nhint: does the bot play without --profile?",
+            "the profile failed: {}\nhint: check that the bot plays without --profile",
             what.replace('\n', "; ")
         ),
     };
-    let (functions, _) = feed(program, films, seat, "functions", 1).map_err(broke)?;
+    let (functions, _) = replay_games(program, films, seat, "functions", 1).map_err(broke)?;
     let stats =
         functions["stats"].as_str().and_then(from_hex).ok_or_else(|| broke("no result".to_owned()))?;
     let rounds = MIN_SAMPLED_TIME.as_secs_f64() / cpu.as_secs_f64().max(1e-9);
-    let (lines, rounds) = feed(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
-    Ok(Profile { stats, lines: hottest(&lines, rounds) })
+    let (lines, rounds) =
+        replay_games(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
+    Ok(Profile { stats, lines: hottest_lines(&lines, rounds) })
 }
 
-/// Plays the games again under a profiler and fetches what it found, and how often all of them were played.
-fn feed(
+/// Replays the games with a profiler. Returns the profile and how often all games were replayed.
+fn replay_games(
     program: &Program,
     films: &[Box<dyn Film>],
     seat: Seat,
@@ -89,7 +90,7 @@ fn feed(
         talk.end()?;
     }
     let mut text = String::new();
-    for _ in 0..MOST_PIECES {
+    for _ in 0..MAX_PIECES {
         let reply = talk.say("profile")?;
         match reply["piece"].as_str() {
             Some("") => {
@@ -97,22 +98,22 @@ fn feed(
                 return Ok((found, f64::from(played) / films.len() as f64));
             }
             Some(piece) => text += piece,
-            None => return Err("the bot's process does not answer for the profiler".to_owned()),
+            None => return Err("the bot's process does not answer the profiler".to_owned()),
         }
     }
-    Err("a result without an end".to_owned())
+    Err("the profile has no end".to_owned())
 }
 
-fn hottest(found: &Json, rounds: f64) -> Vec<Line> {
+fn hottest_lines(found: &Json, rounds: f64) -> Vec<ProfiledLine> {
     let total = found["seconds"].as_f64().unwrap_or_default().max(f64::MIN_POSITIVE);
     let lines = found["lines"].as_array().map(Vec::as_slice).unwrap_or_default();
     let line = |line: &Json| {
         let seconds = line["seconds"].as_f64().unwrap_or_default();
         let text = |name: &str| one_line(line[name].as_str().unwrap_or_default());
         let (file, number) = (text("file"), line["line"].as_u64().unwrap_or_default());
-        Line { file, number, text: text("text"), share: seconds / total, ms: seconds * 1e3 / rounds }
+        ProfiledLine { file, number, text: text("text"), share: seconds / total, ms: seconds * 1e3 / rounds }
     };
-    lines.iter().take(HOTTEST).map(line).collect()
+    lines.iter().take(MAX_LINES_SHOWN).map(line).collect()
 }
 
 impl Profile {
@@ -126,22 +127,22 @@ impl Profile {
                 line.text.chars().take(80).collect(),
             ]
         });
-        let table = output::table(&[">Share", ">ms", "Where", "Line"], rows.collect());
+        let table = output::table(&[">Share", ">ms", "Where", "ProfiledLine"], rows.collect());
         let path = path.display();
         let opened = format!(
             "profile: {path} (open it with python3 -m pstats {path}, or snakeviz, tuna, gprof2dot)\n"
         );
         if self.lines.is_empty() {
             return format!(
-                "\nno line of the bot's own files was ever caught at work: it is too quick to matter\n{opened}"
+                "\nthe sampler never hit a line of the bot's files: the bot is too fast to matter\n{opened}"
             );
         }
         format!(
-            "\nhottest lines of the bot's own files (sampled; what a line calls elsewhere is its own time)\n{table}{opened}"
+            "\nhottest lines of the bot's files (sampled; calls into other files count for the calling line)\n{table}{opened}"
         )
     }
 
-    /// For programs.
+    /// The profile as JSON.
     pub fn json(&self, path: Option<&Path>) -> Json {
         let lines: Vec<Json> = self
             .lines
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_from_their_digits() {
+    fn hex_text_is_decoded_to_bytes() {
         assert_eq!(from_hex("00ff7f"), Some(vec![0, 255, 127]));
         assert_eq!((from_hex("0"), from_hex("zz")), (None, None));
     }

@@ -1,4 +1,4 @@
-//! `agon replay RECORD`: looks at recorded games, or checks them against the rules.
+//! `agon replay RECORD`: shows recorded games, or checks them against the rules.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::atomic_file::{self, AtomicFile, digest_of};
 use crate::cli::Replay;
 use crate::{output, setup, watch};
 
-/// Replays.
+/// Shows or checks the games.
 pub fn run(args: &Replay) -> Result<(), Failure> {
     let records = atomic_file::read(&args.record)?;
     let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
@@ -22,11 +22,12 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
         None => records.into_iter().enumerate().collect(),
         Some(k) => {
             let pick = records.into_iter().enumerate().nth(k.wrapping_sub(1));
-            let what = format!("--game: {} holds {count} games, there is no game {k}", args.record.display());
-            vec![pick.ok_or_else(|| Failure::wrong_use(what, format!("a number from 1 to {count}")))?]
+            let what =
+                format!("--game: game {k} does not exist; {} contains {count} games", args.record.display());
+            vec![pick.ok_or_else(|| Failure::wrong_use(what, format!("use a number from 1 to {count}")))?]
         }
     };
-    // A file may hold games of several kinds; frames of one are watched together.
+    // A file may contain different games. Consecutive films of one game are watched together.
     let mut films = Vec::new();
     for (i, record) in chosen {
         let table = agon_engine::any_game(&record.header.game)?;
@@ -65,19 +66,19 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
     output::print(&(text + &scales(&films) + &digest))
 }
 
-/// Games whose time limits were multiplied, and by what.
+/// Lists games with scaled time limits, and their factors.
 fn scales(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
     let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
         let scale = film.record().clock_scale?;
-        Some(format!("game {number}: time limits were {scale} times as long, by the speed of the machine\n"))
+        Some(format!("game {number}: time limits were scaled by {scale}, because of the machine's speed\n"))
     };
     films.iter().filter_map(line).collect()
 }
 
-/// One game, one page.
+/// Writes one game as a page.
 fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Failure> {
     let [(_, info, film)] = films else {
-        let what = format!("--html: the file holds {} games", films.len());
+        let what = format!("--html: the file contains {} games", films.len());
         return Err(Failure::wrong_use(what, "choose one with --game K"));
     };
     let film = agon_engine::film::json::to_json(info, film.as_ref(), &FilmExtras::default());

@@ -1,4 +1,4 @@
-//! `agon report FILE DIR`: a competition as static pages that open from disk.
+//! `agon report FILE DIR`: writes a competition as static pages that open from disk.
 
 use agon_bots::Failure;
 use agon_competition::LoadedCompetition;
@@ -8,25 +8,25 @@ use serde_json::json;
 
 use crate::{cli, competition, output};
 
-/// Which games have a page when nobody says: at most so many of each phase.
-const GAMES: usize = 12;
+/// Default for `--games`: maximum number of games of each phase with a page.
+const DEFAULT_GAMES: usize = 12;
 
-/// Writes it.
+/// Writes the pages.
 pub fn run(args: &cli::Report) -> Result<(), Failure> {
     let wanted = match args.games.as_deref() {
-        None => GameSelection::Some(GAMES),
+        None => GameSelection::Some(DEFAULT_GAMES),
         Some("all") => GameSelection::All,
         Some(number) => GameSelection::Some(number.parse().map_err(|_| {
             Failure::wrong_use(
-                format!("--games: {number:?} is no number"),
-                "how many of each phase, or `all`",
+                format!("--games: {number:?} is not a number"),
+                "give the number of games of each phase, or `all`",
             )
         })?),
     };
-    let sitting = LoadedCompetition::read(&args.file)?;
+    let loaded = LoadedCompetition::read(&args.file)?;
     let written = competition::runtime()?.block_on(async {
-        let ledger = sitting.ledger_to_read_at(&args.kept.place()).await?;
-        write_report_from(&sitting, &*ledger, &args.folder, wanted, &[]).await
+        let ledger = loaded.ledger_to_read_at(&args.ledger.location()).await?;
+        write_report_from(&loaded, &*ledger, &args.folder, wanted, &[]).await
     })?;
     if args.json {
         return output::print_json(

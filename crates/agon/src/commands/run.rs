@@ -1,4 +1,4 @@
-//! `agon run FILE`: runs a competition, or goes on with it.
+//! `agon run FILE`: runs or resumes a competition.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,77 +21,77 @@ use crate::{output, setup};
 use tokio::runtime::Runtime;
 
 const STOPPING: &str =
-    "finishing the games that are being played; once more to leave at once (they are played again next time)";
+    "finishing the current games; press CTRL-C again to stop at once (they are replayed next time)";
 
-/// Runs it: on this machine, or by workers.
+/// Runs the competition on this machine or on workers.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
-    match args.fleet.nats.options("coordinator")? {
-        None => go(args, &competition::runtime()?, None),
+    match args.coordinator.nats.options("coordinator")? {
+        None => run_with(args, &competition::runtime()?, None),
         Some(nats) => {
             let options = coordinator::options(args)?;
             grid::with_runtime(|runtime| {
                 let link = grid::connect(runtime, &nats, Role::Coordinator)?;
-                go(args, runtime, Some((link, options)))
+                run_with(args, runtime, Some((link, options)))
             })
         }
     }
 }
 
-fn go(
+fn run_with(
     args: &cli::Run,
     runtime: &Runtime,
-    fleet: Option<coordinator::CoordinatorSetup>,
+    coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<(), Failure> {
-    let sitting = match &args.base {
+    let loaded = match &args.base {
         None if players_yml::is_list(&args.file) => {
-            let hint = format!("say where its bots are: agon run {} --base DIR", args.file.display());
-            return Err(Failure::wrong_use("a players.yml is run with --base", hint));
+            let hint = format!("name the folder of its bots: agon run {} --base DIR", args.file.display());
+            return Err(Failure::wrong_use("a players.yml requires --base", hint));
         }
         None => LoadedCompetition::read(&args.file)?,
         Some(base) => LoadedCompetition::of_players(&args.file, base)?,
     };
-    let place = args.kept.place();
-    if args.fresh || (args.base.is_some() && is_over(&sitting, &place, runtime)?) {
-        put_aside(&sitting, &place, runtime)?;
+    let place = args.ledger.location();
+    if args.fresh || (args.base.is_some() && is_finished(&loaded, &place, runtime)?) {
+        rename_old_ledger(&loaded, &place, runtime)?;
     }
-    let ended = carry_out(&sitting, &place, runtime, args, fleet)?;
+    let ended = play_until_end(&loaded, &place, runtime, args, coordinator)?;
     if let (RunOutcome::Finished, Some(_)) = (&ended, &args.base) {
-        return results(&sitting, &place, runtime, args.json);
+        return write_result_pages(&loaded, &place, runtime, args.json);
     }
     if args.json {
-        return stopped(ended, "");
+        return stop_result(ended, "");
     }
-    let mut file = agon_bots::manifest::quoted(&sitting.place.named);
+    let mut file = agon_bots::manifest::quoted(&loaded.place.named);
     if place != LedgerLocation::File {
         file += " --database URL";
     }
     let next = match ended {
-        RunOutcome::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
+        RunOutcome::Stopped => return stop_result(ended, &format!("stopped; resume with: agon run {file}")),
         RunOutcome::Waiting(_) => {
-            format!("agon table {file} shows the table, agon export {file} DIR writes the history")
+            format!("agon table {file} prints the table, agon export {file} DIR writes the history")
         }
         RunOutcome::Finished => {
-            format!("agon table {file} shows the table, agon report {file} DIR writes pages about it")
+            format!("agon table {file} prints the table, agon report {file} DIR writes web pages")
         }
     };
     output::note(&next);
     Ok(())
 }
 
-/// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
-fn results(
-    sitting: &LoadedCompetition,
+/// Writes the result pages of a competition from a `players.yml`, with a replay of every game.
+fn write_result_pages(
+    loaded: &LoadedCompetition,
     place: &LedgerLocation,
     runtime: &Runtime,
     quiet: bool,
 ) -> Result<(), Failure> {
     let written = runtime.block_on(async {
-        let ledger = sitting.ledger_to_read_at(place).await?;
-        write_report_beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
+        let ledger = loaded.ledger_to_read_at(place).await?;
+        write_report_beside_ledger(loaded, &*ledger, &loaded.place.folder.join("results")).await
     })?;
     if !quiet {
         output::note(&format!(
-            "open {}: the table, and each of {} games",
+            "open {} for the table and the replays of {} games",
             written.summary.display(),
             written.games
         ));
@@ -99,42 +99,46 @@ fn results(
     Ok(())
 }
 
-/// Whether everything was played.
-fn is_over(sitting: &LoadedCompetition, place: &LedgerLocation, runtime: &Runtime) -> Result<bool, Failure> {
-    if !runtime.block_on(sitting.is_begun_at(place))? {
+/// Whether the competition is finished.
+fn is_finished(
+    loaded: &LoadedCompetition,
+    place: &LedgerLocation,
+    runtime: &Runtime,
+) -> Result<bool, Failure> {
+    if !runtime.block_on(loaded.is_begun_at(place))? {
         return Ok(false);
     }
-    let ledger = runtime.block_on(sitting.ledger_to_read_at(place))?;
+    let ledger = runtime.block_on(loaded.ledger_to_read_at(place))?;
     Ok(runtime.block_on(ledger.competition())?.revealed.is_some())
 }
 
-/// Plays until it is over, waits or is stopped.
-fn carry_out(
-    sitting: &LoadedCompetition,
+/// Plays until the competition is finished, waits for new versions, or is stopped.
+fn play_until_end(
+    loaded: &LoadedCompetition,
     place: &LedgerLocation,
     runtime: &Runtime,
     args: &cli::Run,
-    fleet: Option<coordinator::CoordinatorSetup>,
+    coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<RunOutcome, Failure> {
-    let ledger = runtime.block_on(sitting.ledger_at(place))?;
-    let stop = signals::listen(STOPPING)?;
+    let ledger = runtime.block_on(loaded.ledger_at(place))?;
+    let stop = signals::stop_on_signals(STOPPING)?;
     let ended = {
         let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
             let mut listener =
-                progress::listener(&sitting.competition, sitting.table.info(), args.json, company);
-            let means = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
-            run::run_competition(sitting, &*ledger, means, &mut *listener, &mut output::note)
+                progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
+            let context = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
+            run::run_competition(loaded, &*ledger, context, &mut *listener, &mut output::note)
         };
-        match fleet {
+        match coordinator {
             None => play(&LocalExecutor { jobs: setup::jobs(args.jobs)?, pin: args.pin == OnOff::On }, None),
-            Some(led) => coordinator::play(sitting, runtime, &*ledger, led, play),
+            Some(setup) => coordinator::play(loaded, runtime, &*ledger, setup, play),
         }
     }?;
     runtime.block_on(ledger.disconnect())?;
     Ok(ended)
 }
 
-fn stopped(ended: RunOutcome, words: &str) -> Result<(), Failure> {
+fn stop_result(ended: RunOutcome, words: &str) -> Result<(), Failure> {
     match ended {
         RunOutcome::Stopped => {
             if !words.is_empty() {
@@ -146,31 +150,36 @@ fn stopped(ended: RunOutcome, words: &str) -> Result<(), Failure> {
     }
 }
 
-/// Moves an old ledger out of the way: nothing that was played is lost.
-fn put_aside(sitting: &LoadedCompetition, place: &LedgerLocation, runtime: &Runtime) -> Result<(), Failure> {
-    let LedgerLocation::Database(url) = place else { return move_away(&sitting.place.ledger) };
-    if let Some(name) = runtime.block_on(sitting.put_aside_in(url))? {
+/// Renames an old ledger, so that no results are lost.
+fn rename_old_ledger(
+    loaded: &LoadedCompetition,
+    place: &LedgerLocation,
+    runtime: &Runtime,
+) -> Result<(), Failure> {
+    let LedgerLocation::Database(url) = place else { return rename_ledger_file(&loaded.place.ledger) };
+    if let Some(name) = runtime.block_on(loaded.put_aside_in(url))? {
         output::note(&format!("the old ledger is now called {name}"));
     }
     Ok(())
 }
 
-fn move_away(ledger: &Path) -> Result<(), Failure> {
+fn rename_ledger_file(ledger: &Path) -> Result<(), Failure> {
     if !ledger.exists() {
         return Ok(());
     }
     let name = |number: u32| PathBuf::from(format!("{}.{number}", ledger.display()));
     let Some(free) = (1..10_000).map(name).find(|path| !path.exists()) else {
-        return Err(Failure::wrong_use("there are too many old ledgers", "remove some of them"));
+        return Err(Failure::wrong_use("too many old ledgers", "remove some of them"));
     };
-    // What a killed run has left beside it belongs to it.
+    // SQLite's auxiliary files of a killed run belong to the ledger.
     for ending in ["-wal", "-shm"] {
         let beside = |path: &Path| PathBuf::from(format!("{}{ending}", path.display()));
         if beside(ledger).exists() {
             fs::rename(beside(ledger), beside(&free))?;
         }
     }
-    fs::rename(ledger, &free).map_err(|e| Failure::io("move away", ledger, &e, "may you write there?"))?;
+    fs::rename(ledger, &free)
+        .map_err(|e| Failure::io("rename", ledger, &e, "check the write permission of the folder"))?;
     output::note(&format!("the old ledger is now {}", free.display()));
     Ok(())
 }

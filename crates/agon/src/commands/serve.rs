@@ -1,4 +1,4 @@
-//! `agon serve`: a place on the web for competitions.
+//! `agon serve`: runs the web server.
 
 use agon_bots::error::Failure;
 use agon_competition::LedgerLocation;
@@ -11,7 +11,7 @@ use crate::setup;
 /// Serves until it is asked to stop.
 pub fn run(args: &Serve) -> Result<(), Failure> {
     let config = config(args)?;
-    runtime()?.block_on(agon_server::serve(config)).map_err(failure)
+    runtime()?.block_on(agon_server::serve(config)).map_err(start_failure)
 }
 
 fn config(args: &Serve) -> Result<Config, Failure> {
@@ -25,9 +25,9 @@ fn config(args: &Serve) -> Result<Config, Failure> {
                 config.ledgers = LedgerLocation::Database(url.clone());
             }
             _ => {
-                // There may be a password in it: it is not said again.
+                // The URL may contain a password, so the error does not repeat it.
                 let hint = "write postgres://USER@HOST/NAME for the ledgers, or sqlite:PATH for accounts and submissions";
-                return Err(Failure::wrong_use("--database: this is no database that is known here", hint));
+                return Err(Failure::wrong_use("--database: unknown kind of database", hint));
             }
         }
     }
@@ -42,8 +42,8 @@ fn config(args: &Serve) -> Result<Config, Failure> {
     config.private = args.private;
     if let Some(url) = &args.public_url {
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            let hint = "write it as people do in a browser: https://agon.example.org";
-            return Err(Failure::wrong_use(format!("--public-url: `{url}` is no address"), hint));
+            let hint = "write it as in a browser: https://agon.example.org";
+            return Err(Failure::wrong_use(format!("--public-url: `{url}` is not a web address"), hint));
         }
         config.public_url = Some(url.clone());
     }
@@ -53,14 +53,14 @@ fn config(args: &Serve) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// What a server runs in.
+/// The async runtime of the server.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// Why it did not start.
+/// Converts the reason why the server did not start.
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-pub fn failure(error: StartError) -> Failure {
+pub fn start_failure(error: StartError) -> Failure {
     match error {
         StartError::Grid(error) => error.into(),
         StartError::Ledgers(failure) => failure,

@@ -1,4 +1,4 @@
-//! `agon show GAME`: the starting position.
+//! `agon show GAME`: shows the starting position.
 
 use agon_bots::Failure;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::Show;
 use crate::{output, setup};
 
-/// Shows it.
+/// Shows the starting position.
 pub fn run(args: &Show) -> Result<(), Failure> {
     let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
@@ -14,7 +14,7 @@ pub fn run(args: &Show) -> Result<(), Failure> {
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
     let seats = args.seats.unwrap_or(info.seats.min);
     if !info.seats.allows(seats) {
-        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.describe());
+        let what = format!("--seats: {} needs {} seats, not {seats}", info.id, info.seats.describe());
         return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
     let shown = table.start_position(&settings, seats, seed, &assets)?;

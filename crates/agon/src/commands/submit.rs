@@ -1,4 +1,4 @@
-//! `agon submit`: hands a bot in and waits for the answer.
+//! `agon submit`: submits a bot and waits for the check result.
 
 use std::thread;
 use std::time::Duration;
@@ -14,24 +14,24 @@ use crate::server_client::cli::Submit;
 use crate::server_client::client::{Client, Form, tame};
 use crate::server_client::files;
 
-const SERVER: &str = "http://127.0.0.1:8080";
-/// How often it is asked for the answer.
-const EVERY: Duration = Duration::from_millis(400);
+const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
+/// Interval between requests for the check result.
+const POLL_INTERVAL: Duration = Duration::from_millis(400);
 
-/// Hands it in.
+/// Submits the bot.
 pub fn run(args: &Submit) -> Result<(), Failure> {
-    let (server, competition) = whither(args)?;
+    let (server, competition) = parse_target(args)?;
     let token = files::token()?;
     if let Some(host) = server.strip_prefix("http://")
         && !["127.", "localhost", "[::1]"].iter().any(|own| host.starts_with(own))
     {
-        output::note("note: over http anybody on the way can read your token; use https where there is one");
+        output::note("note: http does not protect your token; use https if the server supports it");
     }
     let client = Client::new(&server, token);
     let (file, content) = files::zip_bot(&args.path)?;
     let bot = match (&args.bot, &args.version_of) {
         (Some(bot), _) => Some(*bot),
-        (None, Some(name)) => Some(by_name(&client, &competition, name)?),
+        (None, Some(name)) => Some(find_bot_by_name(&client, &competition, name)?),
         (None, None) => None,
     };
     let stem = file.rsplit_once('.').map_or(&*file, |(stem, _)| stem);
@@ -45,55 +45,55 @@ pub fn run(args: &Submit) -> Result<(), Failure> {
     };
     let answer = client.post_form(&path, &form)?;
     if answer.status == 422 && answer.json["error"]["field"] == "file" {
-        // The answer is no: it is the files that are wrong.
-        let failure = answer.refusal();
+        // A negative result: the files are rejected.
+        let failure = answer.to_failure();
         if args.json {
             output::print_json("submission", answer.json)?;
             return Err(Failure { kind: ErrorKind::Rejected, message: String::new() });
         }
         return Err(Failure { kind: ErrorKind::Rejected, ..failure });
     }
-    let mut submission = answer.good()?;
-    output::note(&format!("{} bytes were handed in; waiting for the check", content.len()));
+    let mut submission = answer.success()?;
+    output::note(&format!("submitted {} bytes; waiting for the check", content.len()));
     while matches!(submission["state"].as_str(), Some("queued" | "checking")) {
-        thread::sleep(EVERY);
+        thread::sleep(POLL_INTERVAL);
         let id = submission["id"].as_str().unwrap_or_default();
-        submission = client.get(&format!("submissions/{id}"))?.good()?;
+        submission = client.get(&format!("submissions/{id}"))?.success()?;
     }
-    told(args, &server, submission)
+    print_result(args, &server, submission)
 }
 
-/// Prints what came of it.
-fn told(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
+/// Prints the check result.
+fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
     let state = submission["state"].as_str().unwrap_or_default().to_owned();
     if args.json {
         output::print_json("submission", submission)?;
     } else {
-        if let Some(checked) = checked(&submission) {
+        if let Some(checked) = check_result(&submission) {
             output::print(&checked.text())?;
         }
         let (name, id) = (&submission["name"], submission["competition"].as_str().unwrap_or_default());
         let name = tame(name.as_str().unwrap_or_default());
         if let Some(version) = submission["version"].as_u64() {
             output::note(&format!(
-                "{name} is in, version {version}: {server}/c/{id}/bots/{}",
+                "{name} was accepted, version {version}: {server}/c/{id}/bots/{}",
                 submission["bot"]
             ));
         }
     }
     match state.as_str() {
         "accepted" => Ok(()),
-        // The answer is on stdout already.
+        // The result is already on stdout.
         "refused" => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
         _ => Err(Failure {
             kind: ErrorKind::Internal,
-            message: "the check itself broke\nhint: hand it in again".to_owned(),
+            message: "the check failed on the server\nhint: submit the bot again".to_owned(),
         }),
     }
 }
 
-/// The server and the competition's id.
-fn whither(args: &Submit) -> Result<(String, String), Failure> {
+/// Server address and competition id.
+fn parse_target(args: &Submit) -> Result<(String, String), Failure> {
     let mut server = args.server.clone();
     let mut id = args.competition.trim_end_matches('/').to_owned();
     if let Some((origin, rest)) =
@@ -102,22 +102,22 @@ fn whither(args: &Submit) -> Result<(String, String), Failure> {
         server.get_or_insert_with(|| origin.to_owned());
         rest.split(['/', '?', '#']).next().unwrap_or_default().clone_into(&mut id);
     }
-    let server = server.unwrap_or_else(|| SERVER.to_owned());
+    let server = server.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
     if !server.starts_with("http://") && !server.starts_with("https://") {
-        let what = format!("--server: `{server}` is no address");
+        let what = format!("--server: `{server}` is not a web address");
         return Err(Failure::wrong_use(what, "write it as in a browser: https://agon.example.org"));
     }
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     if id.is_empty() || !id.bytes().all(plain) {
-        let hint = "it is the last part of its page's address: .../c/COMPETITION";
-        return Err(Failure::wrong_use(format!("`{id}` is no competition"), hint));
+        let hint = "use the last part of the address of its page: .../c/COMPETITION";
+        return Err(Failure::wrong_use(format!("`{id}` is not a competition id"), hint));
     }
     Ok((server, id))
 }
 
-/// The number of a bot of one's own.
-fn by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failure> {
-    let mine = client.get("me/bots")?.good()?;
+/// Finds the number of one of the user's bots by name.
+fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failure> {
+    let mine = client.get("me/bots")?.success()?;
     let own: Vec<&Json> = mine["items"].as_array().into_iter().flatten().collect();
     let here = |one: &&&Json| one["competition"] == competition && one["withdrawn"] == false;
     let same =
@@ -127,15 +127,15 @@ fn by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failur
         let names: Vec<String> =
             own.iter().filter(here).map(|one| tame(one["name"].as_str().unwrap_or_default())).collect();
         let hint = match &names[..] {
-            [] => "you have none there yet: --name NAME hands in a new one".to_owned(),
+            [] => "you have no bots there yet; submit a new one with --name NAME".to_owned(),
             names => format!("you have {}", names.join(", ")),
         };
         Failure::wrong_use(format!("you have no bot {name} in {competition}"), hint)
     })
 }
 
-/// The report, as `agon check` has it.
-fn checked(submission: &Json) -> Option<CheckResult> {
+/// Converts the report of the server to the form of `agon check`.
+fn check_result(submission: &Json) -> Option<CheckResult> {
     let report = submission.get("report").filter(|report| !report.is_null())?;
     let text = |value: &Json| tame(value.as_str().unwrap_or_default());
     let finding = |one: &Json| BotRejection {

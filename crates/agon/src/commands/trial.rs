@@ -1,4 +1,4 @@
-//! `agon trial GAME BOT...`: how long each bot takes for a move, and where a Python bot spends it.
+//! `agon trial GAME BOT...`: measures the time of each bot's moves, and profiles a Python bot.
 
 use std::time::Duration;
 
@@ -14,66 +14,66 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
 use super::bot_timings::BotTimings;
-use super::play::faults;
+use super::play::faults_text;
 use super::profile::{self, Profile};
 use crate::atomic_file::AtomicFile;
 use crate::cli::Trial;
 use crate::logs::one_line;
 use crate::{output, setup};
 
-/// What was asked for, understood and checked.
-struct Order<'a> {
+/// The checked arguments.
+struct TrialJob<'a> {
     args: &'a Trial,
     table: Box<dyn AnyGame>,
     settings: Settings,
     assets: Assets,
     seed: u64,
     clock: ClockRule,
-    /// Who sits where, for each bot in each role it can play.
-    tries: Vec<Try>,
+    /// One lineup for each bot in each role that it can play.
+    lineups: Vec<TrialLineup>,
 }
 
-/// One bot in one role, and who it plays with.
-struct Try {
+/// One bot in one role, with its opponents.
+struct TrialLineup {
     seats: Vec<PlayerSpec>,
     seat: Seat,
 }
 
-/// Times them.
+/// Times the bots.
 pub fn run(args: &Trial) -> Result<(), Failure> {
-    let order = understand(args)?;
-    // What cannot be profiled, or where it cannot be written, is found before any game.
+    let job = parse(args)?;
+    // A bot that cannot be write_profile, or a file that cannot be written, is reported before any game.
     let wanted = match args.profile.as_deref() {
-        Some(path) => Some((order.python()?, AtomicFile::create(path, "the profile")?)),
+        Some(path) => Some((job.python_bot()?, AtomicFile::create(path, "the profile")?)),
         None => None,
     };
-    let progress = progress(&order);
-    let mut tried = Vec::new();
-    for one in &order.tries {
-        tried.push(order.play(one, &progress)?);
+    let progress = progress(&job);
+    let mut timings = Vec::new();
+    for one in &job.lineups {
+        timings.push(job.play(one, &progress)?);
     }
     progress.finish_and_clear();
-    let tried = order.without_roles_it_cannot_play(tried);
+    let timings = job.without_roles_it_cannot_play(timings);
     let profile = match wanted {
         None => None,
         Some((program, file)) => {
-            let one = tried.first().filter(|one| !one.moves.is_empty());
-            one.map(|one| profiled(one, &program, file)).transpose()?
+            let one = timings.first().filter(|one| !one.moves.is_empty());
+            one.map(|one| write_profile(one, &program, file)).transpose()?
         }
     };
     if args.json {
-        output::print_json("trial", order.json(&tried, profile.as_ref()))?;
+        output::print_json("trial", job.json(&timings, profile.as_ref()))?;
     } else {
-        output::print(&order.text(&tried, profile.as_ref()))?;
+        output::print(&job.text(&timings, profile.as_ref()))?;
     }
-    match tried.iter().find(|one| one.moves.is_empty()) {
+    match timings.iter().find(|one| one.moves.is_empty()) {
         None => Ok(()),
         Some(one) => {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
             Err(Failure {
                 kind: ErrorKind::Rejected,
                 message: format!(
-                    "{} gave no answer at all: {}",
+                    "{} gave no answer: {}",
                     one_line(&one.spec),
                     why.replace('\n', "; ")
                 ),
@@ -82,43 +82,43 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
     }
 }
 
-fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
+fn parse(args: &Trial) -> Result<TrialJob<'_>, Failure> {
     let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
     if args.games == 0 {
-        return Err(Failure::wrong_use("--games: at least one", "leave it out to play ten"));
+        return Err(Failure::wrong_use("--games must be at least 1", "omit it to play ten games"));
     }
     if let Some(role) = args.role.as_deref().filter(|role| info.roles.iter().all(|known| known.name != *role))
     {
         let roles: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
         return Err(Failure::wrong_use(
             format!("--role: {} has no role `{role}`", info.id),
-            format!("its roles are {}", roles.join(", ")),
+            format!("use one of: {}", roles.join(", ")),
         ));
     }
     if let Some(seats) = args.seats.filter(|seats| !info.seats.allows(*seats)) {
-        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.describe());
+        let what = format!("--seats: {} needs {} seats, not {seats}", info.id, info.seats.describe());
         return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
-    let mut tries = Vec::new();
+    let mut lineups = Vec::new();
     for spec in &args.bots {
-        let bot = setup::seating(&args.game, spec, args.sandbox)?;
+        let bot = setup::resolve_bot(&args.game, spec, args.sandbox)?;
         if bot == PlayerSpec::Human {
             return Err(Failure::wrong_use(
-                "a person cannot be timed",
-                "name a bot; `agon play` lets you play",
+                "a human cannot be timed",
+                "name a bot; use `agon play` to play yourself",
             ));
         }
-        tries.extend(seats_for(args, table.as_ref(), &bot)?);
+        lineups.extend(lineups_for(args, table.as_ref(), &bot)?);
     }
     let clock = table.clock(&settings, args.seats.unwrap_or(info.seats.min), &assets)?;
-    Ok(Order { args, table, settings, assets, seed, clock, tries })
+    Ok(TrialJob { args, table, settings, assets, seed, clock, lineups })
 }
 
-/// The bot at its seat, others around it: in each role it can play, for all we know.
-fn seats_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<Try>, Failure> {
+/// Lineups with the bot in each role that it may be able to play.
+fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<TrialLineup>, Failure> {
     let (info, house) = (table.info(), table.house_bots());
     let plays = |seat: &Seat| {
         let role = info.role(*seat).name;
@@ -126,26 +126,26 @@ fn seats_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<
         let wanted = args.role.as_deref().is_none_or(|wanted| wanted == role);
         wanted && (args.role.is_some() || !matches!(bot, PlayerSpec::House(name) if !can(name)))
     };
-    let mut tries = Vec::new();
+    let mut lineups = Vec::new();
     let mut places: Vec<Seat> = Seat::all(info.roles.len().max(1)).filter(plays).collect();
     if places.is_empty() {
-        // A house bot that does not exist: seating it says so.
+        // The house bot does not exist. Seating it gives the error.
         places.push(Seat(0));
     }
     for seat in places {
         let others = Seat::all(args.seats.unwrap_or(info.seats.min)).map(|other| match &args.opponent {
             _ if other == seat => Ok(bot.clone()),
-            Some(opponent) => setup::seating(&args.game, opponent, args.sandbox),
+            Some(opponent) => setup::resolve_bot(&args.game, opponent, args.sandbox),
             None => Ok(weakest(table, other)),
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;
         if seats.contains(&PlayerSpec::Human) {
-            return Err(Failure::wrong_use("--opponent: a person is too slow for this", "name a bot"));
+            return Err(Failure::wrong_use("--opponent: a human is too slow", "name a bot"));
         }
         table.check_seats(&seats).map_err(PlayError::from)?;
-        tries.push(Try { seats, seat });
+        lineups.push(TrialLineup { seats, seat });
     }
-    Ok(tries)
+    Ok(lineups)
 }
 
 fn weakest(table: &dyn AnyGame, seat: Seat) -> PlayerSpec {
@@ -155,30 +155,30 @@ fn weakest(table: &dyn AnyGame, seat: Seat) -> PlayerSpec {
     PlayerSpec::House(name.to_owned())
 }
 
-fn profiled(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Failure> {
-    let profile = profile::take(program, &one.films, one.seat, one.cpu)?;
+fn write_profile(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Failure> {
+    let profile = profile::profile_bot(program, &one.films, one.seat, one.cpu)?;
     file.add(&profile.stats)?;
     file.finish()?;
     Ok(profile)
 }
 
-fn progress(order: &Order<'_>) -> ProgressBar {
-    let bar = ProgressBar::new(u64::from(order.args.games) * order.tries.len() as u64);
+fn progress(job: &TrialJob<'_>) -> ProgressBar {
+    let bar = ProgressBar::new(u64::from(job.args.games) * job.lineups.len() as u64);
     let style = "{bar:40} {pos}/{len} games  {msg}  {eta} left";
     bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-impl Order<'_> {
+impl TrialJob<'_> {
     fn info(&self) -> &'static GameInfo {
         self.table.info()
     }
 
-    /// The one Python bot that is to be profiled.
-    fn python(&self) -> Result<Program, Failure> {
-        let [one] = self.tries.as_slice() else {
+    /// The one Python bot to profile.
+    fn python_bot(&self) -> Result<Program, Failure> {
+        let [one] = self.lineups.as_slice() else {
             let (what, hint) = match self.args.bots.as_slice() {
-                [_] => ("--profile: the bot is tried in several roles", "choose one, such as --role seeker"),
-                _ => ("--profile: there are several bots", "profile one at a time"),
+                [_] => ("--profile: the bot plays several roles", "choose one, such as --role seeker"),
+                _ => ("--profile: only one bot can be write_profile", "name one bot"),
             };
             return Err(Failure::wrong_use(what, hint));
         };
@@ -193,20 +193,20 @@ impl Order<'_> {
                     "--profile: {} is not a Python bot (a folder, a .py or .py:Class)",
                     one_line(&bot.spec())
                 ),
-                "other programs have profilers of their own, such as `perf record` or `python3 -m cProfile`",
+                "use a profiler for that language, such as `perf record` or `python3 -m cProfile`",
             )
         })
     }
 
-    /// Plays the games of one bot in one role, one at a time: timing two at once would time the machine.
-    fn play(&self, one: &Try, progress: &ProgressBar) -> Result<BotTimings, Failure> {
+    /// Plays the games of one bot in one role. Games run one at a time, because parallel games would disturb the times.
+    fn play(&self, one: &TrialLineup, progress: &ProgressBar) -> Result<BotTimings, Failure> {
         let name = seat_names(&one.seats).swap_remove(one.seat.index());
         progress.set_message(one_line(&name));
-        let mut tried = BotTimings::new(one.seats[one.seat.index()].spec(), name, one.seat);
+        let mut timings = BotTimings::new(one.seats[one.seat.index()].spec(), name, one.seat);
         let plan =
             MatchSetup { settings: &self.settings, seed: self.seed, seats: &one.seats, assets: &self.assets };
         let is_match = self.info().lifetime == BotLifetime::Match;
-        // Games of a match are played in one go: its bots live as long as it does.
+        // All games of a match are played in one step, because the bots live for the whole match.
         let step = if is_match { self.args.games } else { 1 };
         let mut recorder = Recorder::new();
         for first in (0..self.args.games).step_by(step as usize) {
@@ -216,41 +216,42 @@ impl Order<'_> {
                 progress.inc(1);
                 let bytes = played.record.map(|(bytes, _)| bytes).unwrap_or_default();
                 if trouble.is_ok() {
-                    trouble = self.take(&mut tried, &bytes);
+                    trouble = self.add_record(&mut timings, &bytes);
                 }
             })?;
             trouble?;
-            // It does not run, or not in this role: more of the same would tell nothing.
-            if tried.moves.is_empty() {
+            // The bot does not run, or does not play this role. More games would give no information.
+            if timings.moves.is_empty() {
                 progress.inc(u64::from(self.args.games - first).saturating_sub(u64::from(step)));
                 break;
             }
         }
-        tried.moves.sort_unstable();
-        Ok(tried)
+        timings.moves.sort_unstable();
+        Ok(timings)
     }
 
-    fn take(&self, tried: &mut BotTimings, bytes: &[u8]) -> Result<(), Failure> {
+    fn add_record(&self, timings: &mut BotTimings, bytes: &[u8]) -> Result<(), Failure> {
         let broke = |what: String| Failure { kind: ErrorKind::Internal, message: what };
         for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
             let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
-            tried.add(film.as_ref(), &self.clock);
+            timings.add(film.as_ref(), &self.clock);
             if self.args.profile.is_some() {
-                tried.films.push(film);
+                timings.films.push(film);
             }
         }
         Ok(())
     }
 
-    /// A program says nothing of its roles. One in which it gave no answer, while it did in another, is not its own.
-    fn without_roles_it_cannot_play(&self, tried: Vec<BotTimings>) -> Vec<BotTimings> {
-        let plays = |spec: &str, tried: &[BotTimings]| {
-            tried.iter().any(|one| one.spec == spec && !one.moves.is_empty())
+    /// Removes roles that a program does not play. A program does not declare its roles: if it answered in one role and never in
+    /// another, it does not play the other.
+    fn without_roles_it_cannot_play(&self, timings: Vec<BotTimings>) -> Vec<BotTimings> {
+        let plays = |spec: &str, timings: &[BotTimings]| {
+            timings.iter().any(|one| one.spec == spec && !one.moves.is_empty())
         };
         let idle: Vec<bool> =
-            tried.iter().map(|one| one.moves.is_empty() && plays(&one.spec, &tried)).collect();
+            timings.iter().map(|one| one.moves.is_empty() && plays(&one.spec, &timings)).collect();
         let mut kept = Vec::new();
-        for (one, idle) in tried.into_iter().zip(idle) {
+        for (one, idle) in timings.into_iter().zip(idle) {
             if idle {
                 let why = one.first_fault.as_deref().unwrap_or_default();
                 let why = why.lines().next_back().unwrap_or_default();
@@ -266,7 +267,7 @@ impl Order<'_> {
         kept
     }
 
-    fn text(&self, tried: &[BotTimings], profile: Option<&Profile>) -> String {
+    fn text(&self, timings: &[BotTimings], profile: Option<&Profile>) -> String {
         let info = self.info();
         let games =
             if self.args.games == 1 { "1 game".to_owned() } else { format!("{} games", self.args.games) };
@@ -286,18 +287,18 @@ impl Order<'_> {
             ">CPU mean",
             ">Clock used",
         ]);
-        let rows = tried.iter().map(|one| {
+        let rows = timings.iter().map(|one| {
             let mut row = vec![one_line(&one.name)];
             row.extend(roles.then(|| info.role(one.seat).name.to_owned()));
-            row.extend([one.moves.len().to_string(), faults(one.faults)]);
+            row.extend([one.moves.len().to_string(), faults_text(one.faults)]);
             let time = |time| if one.moves.is_empty() { "-".to_owned() } else { output::time(time) };
             row.extend(one.figures().map(time));
             row.extend([time(one.cpu_mean()), format!("{:.2} %", 100.0 * self.clock_used(one))]);
             row
         });
         text += &output::table(&titles, rows.collect());
-        text += &format!("clock used: {}\n", self.clock_words());
-        for one in tried.iter().filter(|one| !one.moves.is_empty()) {
+        text += &format!("clock used: {}\n", self.clock_text());
+        for one in timings.iter().filter(|one| !one.moves.is_empty()) {
             if let Some(fault) = &one.first_fault {
                 text += &format!("first fault of {}: {fault}\n", one_line(&one.name));
             }
@@ -320,19 +321,19 @@ impl Order<'_> {
         one.longest.as_secs_f64() / self.limit().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    fn clock_words(&self) -> String {
+    fn clock_text(&self) -> String {
         let limit = output::time(self.limit());
         match &self.clock {
-            ClockRule::PerAnswer { .. } => format!("the longest move, of {limit} for each"),
-            ClockRule::Bank { .. } => format!("all moves of the longest game, of {limit} for a game"),
+            ClockRule::PerAnswer { .. } => format!("longest move; limit {limit} per move"),
+            ClockRule::Bank { .. } => format!("all moves of the longest game; limit {limit} per game"),
             ClockRule::Shared { .. } => {
-                format!("all moves of the longest game, of {limit} that the seats have together")
+                format!("all moves of the longest game; limit {limit} for all seats together")
             }
         }
     }
 
-    fn json(&self, tried: &[BotTimings], profile: Option<&Profile>) -> Json {
-        let bots: Vec<Json> = tried.iter().map(|one| one.json(self.info(), self.clock_used(one))).collect();
+    fn json(&self, timings: &[BotTimings], profile: Option<&Profile>) -> Json {
+        let bots: Vec<Json> = timings.iter().map(|one| one.json(self.info(), self.clock_used(one))).collect();
         json!({
             "game": self.info().id,
             "seed": self.seed.to_string(),

@@ -1,4 +1,4 @@
-//! `agon update FILE`: entrants that are git repositories, brought up to date.
+//! `agon update FILE`: updates entrants that are git repositories.
 
 use agon_bots::error::Failure;
 use agon_bots::source::git::{FetchResult, Repository};
@@ -11,15 +11,15 @@ use serde_json::{Value as Json, json};
 use crate::cli::Update;
 use crate::output;
 
-/// So many digits of a commit's id are shown.
-const SHORT: usize = 10;
-/// So many commits and files of each are shown.
-const SHOWN: usize = 10;
+/// Number of digits of a commit id that are shown.
+const SHORT_ID_DIGITS: usize = 10;
+/// Maximum number of commits and of files shown per entrant.
+const MAX_LINES_SHOWN: usize = 10;
 
-/// Brings each up to date. One that fails does not stop the others.
+/// Updates each repository. A failure does not stop the others.
 pub fn run(args: &Update) -> Result<(), Failure> {
     let file = file::load(&args.file)?;
-    let mut told = String::new();
+    let mut text = String::new();
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
@@ -31,26 +31,26 @@ pub fn run(args: &Update) -> Result<(), Failure> {
             Ok(updated) => new += usize::from(updated.old.as_ref() != Some(&updated.new)),
             Err(_) => failed += 1,
         }
-        told += &in_words(&entrant.name, &updated);
+        text += &describe(&entrant.name, &updated);
         entries.push(as_json(entrant, &repository, &updated));
     }
     if args.json {
         output::print_json("update", json!({"file": args.file.display().to_string(), "entrants": entries}))?;
     } else if entries.is_empty() {
-        output::print("no entrant is a git repository: nothing to bring up to date\n")?;
+        output::print("no entrant is a git repository: nothing to update\n")?;
     } else {
         let same = entries.len() - new - failed;
-        output::print(&format!("{told}{new} new, {same} as before, {failed} failed\n"))?;
+        output::print(&format!("{text}{new} updated, {same} unchanged, {failed} failed\n"))?;
     }
-    // What failed is told on stdout already.
+    // Failures are already on stdout.
     if failed == 0 { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
 }
 
 fn short(commit: &str) -> &str {
-    commit.get(..SHORT).unwrap_or(commit)
+    commit.get(..SHORT_ID_DIGITS).unwrap_or(commit)
 }
 
-fn in_words(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
+fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     let updated = match updated {
         Ok(updated) => updated,
         Err(refusal) => {
@@ -59,29 +59,33 @@ fn in_words(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     };
     let new = short(&updated.new);
     let mut text = match &updated.old {
-        None => format!("{name}: {new}, for the first time ({})\n", count(updated.commits, "commit")),
-        Some(old) if *old == updated.new => format!("{name}: {new}, as before\n"),
+        None => format!("{name}: {new}, first version ({})\n", count(updated.commits, "commit")),
+        Some(old) if *old == updated.new => format!("{name}: {new}, unchanged\n"),
         Some(old) => {
             let changes = format!("{}, {}", count(updated.commits, "commit"), count(updated.files, "file"));
             format!("{name}: {} -> {new} ({changes})\n", short(old))
         }
     };
     if updated.rewritten {
-        text += "  note: the branch was rewritten; the version before is kept\n";
+        text += "  note: the branch was rewritten; the previous version is kept\n";
     }
     for path in &updated.left_out {
-        text += &format!("  note: {path} is a repository of its own and is left out\n");
+        text += &format!("  note: {path} is a nested repository and is omitted\n");
     }
-    // The first time everything is new.
+    // In the first version every file is new.
     if updated.old.is_some() {
         let more = |all: usize, what: &str| {
-            if all > SHOWN { format!("  ... and {}\n", count(all - SHOWN, what)) } else { String::new() }
+            if all > MAX_LINES_SHOWN {
+                format!("  ... and {}\n", count(all - MAX_LINES_SHOWN, what))
+            } else {
+                String::new()
+            }
         };
-        for (id, subject) in updated.subjects.iter().take(SHOWN) {
+        for (id, subject) in updated.subjects.iter().take(MAX_LINES_SHOWN) {
             text += &format!("  {id} {subject}\n");
         }
         text += &more(updated.commits, "commit");
-        for (how, path) in updated.paths.iter().take(SHOWN) {
+        for (how, path) in updated.paths.iter().take(MAX_LINES_SHOWN) {
             text += &format!("  {how:7} {path}\n");
         }
         text += &more(updated.files, "file");

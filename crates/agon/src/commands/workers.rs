@@ -1,4 +1,4 @@
-//! `agon workers`: who is there, and having one of them leave.
+//! `agon workers`: lists workers, or drains one.
 
 use std::time::{Duration, Instant};
 
@@ -14,20 +14,20 @@ use tokio::runtime::Runtime;
 use crate::grid::{self, cli};
 use crate::output;
 
-/// Everybody has said something after so long.
-const LISTEN: Duration = Duration::from_millis(2500);
+/// Default listening time. Every worker sends a heartbeat within it.
+const LISTEN_TIMEOUT: Duration = Duration::from_millis(2500);
 
-/// Lists them, or drains one.
+/// Lists the workers, or drains one.
 pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
-    let nats = args.nats.needed("spectator")?;
+    let nats = args.nats.required("spectator")?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;
         let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
         if let Some(name) = &args.drain {
             return drain(runtime, &roster, name, wait, args.json);
         }
-        std::thread::sleep(wait.unwrap_or(LISTEN));
+        std::thread::sleep(wait.unwrap_or(LISTEN_TIMEOUT));
         list(&roster.workers(), args.json)
     })
 }
@@ -36,17 +36,17 @@ fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Failure> {
     if json {
         return output::print_json(
             "workers",
-            json!({"workers": workers.iter().map(for_programs).collect::<Vec<_>>()}),
+            json!({"workers": workers.iter().map(worker_json).collect::<Vec<_>>()}),
         );
     }
     if workers.is_empty() {
-        output::note("nobody is there; start some with `agon worker --nats URL`");
+        output::note("no workers connected; start one with `agon worker --nats URL`");
         return Ok(());
     }
     output::print(&table(workers))?;
     for one in workers {
         for (cup, why) in &one.heartbeat.refused {
-            output::note(&format!("{} is refused by {cup}: {why}", one.heartbeat.worker));
+            output::note(&format!("{} is rejected by {cup}: {why}", one.heartbeat.worker));
         }
     }
     Ok(())
@@ -85,7 +85,7 @@ fn table(workers: &[WorkerInfo]) -> String {
     output::table(&titles, workers.iter().map(row).collect())
 }
 
-fn for_programs(one: &WorkerInfo) -> Json {
+fn worker_json(one: &WorkerInfo) -> Json {
     let beat = &one.heartbeat;
     json!({
         "name": beat.worker, "session": beat.session, "state": one.status.as_str(), "cores": beat.cores, "busy": beat.busy,
@@ -100,7 +100,7 @@ fn for_programs(one: &WorkerInfo) -> Json {
     })
 }
 
-/// Has one of them leave; with `wait`, sees it go.
+/// Drains one worker. With `wait`, waits until it has stopped.
 fn drain(
     runtime: &Runtime,
     roster: &WorkerDirectory,
@@ -111,29 +111,29 @@ fn drain(
     match runtime.block_on(roster.send_command(name, &WorkerCommand::Drain))? {
         CommandReply::Yes => {}
         CommandReply::No(why) => {
-            let message = format!("worker {name} does not leave: {why}\nhint: `agon workers` says how it is");
+            let message = format!("worker {name} does not stop: {why}\nhint: see its status with `agon workers`");
             return Err(Failure { kind: ErrorKind::Internal, message });
         }
     }
     let (begun, mut left) = (Instant::now(), false);
     if let Some(wait) = wait {
         if !json {
-            output::note(&format!("{name} finishes what it plays and leaves; waiting for that"));
+            output::note(&format!("{name} finishes its current games and stops; waiting for it"));
         }
-        // Nothing was heard of anybody yet: it is there for at least one beat.
-        left = gone(roster, name, begun, wait);
+        // No heartbeat was received yet, so the worker counts as present for at least one heartbeat interval.
+        left = wait_until_gone(roster, name, begun, wait);
     }
     if json {
         output::print_json("drained", json!({"worker": name, "left": left}))?;
     } else if wait.is_none() {
-        output::note(&format!("{name} finishes what it plays and leaves"));
+        output::note(&format!("{name} finishes its current games and stops"));
     } else if left {
-        output::note(&format!("{name} has left"));
+        output::note(&format!("{name} has stopped"));
     }
     match wait {
         Some(wait) if !left => {
             let message = format!(
-                "worker {name} has not left within {:.0} s\nhint: it finishes long games first; ask again, or end it where it runs",
+                "worker {name} has not stopped within {:.0} s\nhint: long games may still run; wait and try again, or stop the worker on its machine",
                 wait.as_secs_f64()
             );
             Err(Failure { kind: ErrorKind::Rejected, message })
@@ -142,8 +142,8 @@ fn drain(
     }
 }
 
-/// Whether it is gone before `wait` is over: it said so, or was silent for two beats.
-fn gone(roster: &WorkerDirectory, name: &str, begun: Instant, wait: Duration) -> bool {
+/// Whether the worker is gone before `wait` has passed: it said so, or two heartbeats are missing.
+fn wait_until_gone(roster: &WorkerDirectory, name: &str, begun: Instant, wait: Duration) -> bool {
     let mut seen = begun;
     loop {
         let there =

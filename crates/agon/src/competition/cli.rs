@@ -1,4 +1,4 @@
-//! The words of the commands for competitions.
+//! Arguments of the commands for competitions.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,40 +9,40 @@ use clap::Args;
 use crate::cli::OnOff;
 use crate::grid::cli::CoordinatorArgs;
 
-/// Where a competition's ledger is kept.
+/// Location of a competition's ledger.
 #[derive(Args, Clone, Default)]
 pub struct LedgerArgs {
-    /// The ledger is in this PostgreSQL database (postgres://USER@HOST:PORT/NAME), not in a file beside the competition's; the password is best in
-    /// PGPASSWORD or ~/.pgpass
+    /// Keep the ledger in this PostgreSQL database (postgres://USER@HOST:PORT/NAME), not in a file beside the competition's file;
+    /// put the password in PGPASSWORD or ~/.pgpass
     #[arg(long, value_name = "URL")]
     database: Option<String>,
 }
 
 impl LedgerArgs {
-    /// File or database.
-    pub fn place(&self) -> LedgerLocation {
+    /// The ledger's location: a file or a database.
+    pub fn location(&self) -> LedgerLocation {
         self.database.clone().into()
     }
 }
 
 impl fmt::Debug for LedgerArgs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.place().fmt(f)
+        self.location().fmt(f)
     }
 }
 
 /// `agon init`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The file holds the competition as its document describes it, with the house bots, and a comment on every key. \
-                  docs/competition-file.md explains them all."
+    after_help = "The file holds the competition as the game's document describes it, with the house bots as entrants and a comment on every key. \
+                  docs/competition-file.md explains all keys."
 )]
 pub struct Init {
-    /// The game's id, as `agon games` lists it
+    /// Game id, as listed by `agon games`
     pub game: String,
-    /// The file to write, such as cup.toml
+    /// File to write, such as cup.toml
     pub file: PathBuf,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -50,53 +50,53 @@ pub struct Init {
 /// `agon run`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Everything is kept in a ledger beside the file (NAME.ledger), or in a database (--database): CTRL-C once finishes the games that are being played, twice leaves \
-                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end. With --nats, matches are played by \
-                  whoever runs `agon worker` there, and the table is the same (docs/deploying.md)."
+    after_help = "Results are stored in a ledger beside the file (NAME.ledger), or in a database (--database). CTRL-C finishes the current games and stops; a second CTRL-C stops \
+                  at once. Run the command again to resume. Agon prints the SHA-256 of the secret seed at the start and the seed itself at the end. With --nats, \
+                  workers (`agon worker`) play the matches, and the table is the same (docs/deploying.md)."
 )]
 pub struct Run {
-    /// The competition's file (`agon init GAME FILE` writes one), or a players.yml
+    /// Competition file (`agon init GAME FILE` writes one), or a players.yml
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// For a players.yml: where the bots' directories are; each pair plays twice, results go to DIR/results
+    /// For a players.yml: folder with the bots' folders; each pair plays twice, results go to DIR/results
     #[arg(long, value_name = "DIR")]
     pub base: Option<PathBuf>,
-    /// Games at once [default: one for each core]
+    /// Parallel games [default: number of CPU cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Where the ledger is.
+    /// Location of the ledger.
     #[command(flatten)]
-    pub kept: LedgerArgs,
-    /// Begin anew; the old ledger is kept under another name
+    pub ledger: LedgerArgs,
+    /// Start over; the old ledger is renamed
     #[arg(long)]
     pub fresh: bool,
-    /// Whether each game stays on a core of its own, its bots with it
+    /// Pin each game and its bots to one CPU core
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub pin: OnOff,
-    /// What happens, one JSON object a line
+    /// Print events as JSON, one object per line
     #[arg(long)]
     pub json: bool,
-    /// Played by whom.
+    /// Options for playing on workers.
     #[command(flatten)]
-    pub fleet: CoordinatorArgs,
+    pub coordinator: CoordinatorArgs,
 }
 
 /// `agon table`
 #[derive(Args, Debug)]
 pub struct Table {
-    /// The competition's file
+    /// Competition file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where the ledger is.
+    /// Location of the ledger.
     #[command(flatten)]
-    pub kept: LedgerArgs,
-    /// Of this phase, from 1 [default: the latest that was begun]
+    pub ledger: LedgerArgs,
+    /// Phase to show, from 1 [default: the latest that has started]
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
-    /// How it is written
+    /// Output format
     #[arg(long, value_enum, default_value_t = agon_report::table_formats::Format::Text)]
     pub format: agon_report::table_formats::Format,
-    /// Leave out everything that was measured: the same competition gives the same bytes again
+    /// Omit everything that was measured, so that the same competition always gives the same bytes
     #[arg(long)]
     pub no_times: bool,
 }
@@ -104,22 +104,22 @@ pub struct Table {
 /// `agon export`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs, and, once the competition is over, records.agon. \
-                  Until then seeds and records are a secret.\n\n\
-                  With --archive all of the ledger is written into one file, to go on with elsewhere: `agon import` makes a ledger of it, in a file or in a database. \
-                  The secret seed is in it: it is readable for you alone, and should stay so. Refused while the competition is being run."
+    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs and, when the competition is finished, records.agon. \
+                  Seeds and records are secret until then.\n\n\
+                  With --archive, Agon writes the whole ledger to one file. `agon import` creates a ledger from it, in a file or in a database, so that you can resume elsewhere. \
+                  The archive contains the secret seed, so only you can read the file: keep it that way. Fails while the competition is running."
 )]
 pub struct Export {
-    /// The competition's file
+    /// Competition file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where the ledger is.
+    /// Location of the ledger.
     #[command(flatten)]
-    pub kept: LedgerArgs,
-    /// The folder to write into; made if it is missing
+    pub ledger: LedgerArgs,
+    /// Folder to write to; created if it is missing
     #[arg(value_name = "DIR", required_unless_present = "archive")]
     pub folder: Option<PathBuf>,
-    /// Write the whole ledger into this new file, such as cup.archive
+    /// Write the whole ledger to this new file, such as cup.archive
     #[arg(long, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
 }
@@ -127,23 +127,23 @@ pub struct Export {
 /// `agon import`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Put the competition's file where the ledger is looked for: `agon run cup.toml` goes on with cup.ledger beside it, `agon run cup.toml --database URL` with the \
-                  ledger `cup` of that database. Nothing is ever written over: the ledger is made whole, or not at all."
+    after_help = "Put the competition file where `agon run` finds the ledger: `agon run cup.toml` resumes cup.ledger beside it, `agon run cup.toml --database URL` resumes the \
+                  ledger `cup` of that database. An existing ledger is never overwritten. The ledger is created completely or not at all."
 )]
 pub struct Import {
-    /// What `agon export FILE --archive ARCHIVE` has written
+    /// Archive written by `agon export FILE --archive ARCHIVE`
     #[arg(value_name = "ARCHIVE")]
     pub archive: PathBuf,
-    /// The ledger to make [default: the archive's name with .ledger, beside it]
+    /// Ledger file to create [default: beside the archive, with its name and .ledger]
     #[arg(long, value_name = "LEDGER", conflicts_with = "database")]
     pub to: Option<PathBuf>,
-    /// Where the ledger is to be.
+    /// Location of the new ledger.
     #[command(flatten)]
-    pub kept: LedgerArgs,
-    /// Its name in the database: that of the competition's file, without its ending [default: the archive's]
+    pub ledger: LedgerArgs,
+    /// Name in the database: the name of the competition file without .toml [default: the archive's name]
     #[arg(long, value_name = "NAME", requires = "database")]
     pub name: Option<String>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -151,23 +151,23 @@ pub struct Import {
 /// `agon report`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Open DIR/summary.html: no server is needed, and nothing is asked of anybody. Games on hidden boards, and all seeds, are left out until the \
-                  competition is over. Without --games up to 12 games of each phase have a page: of finals, with faults, the best, the closest, one of each pair."
+    after_help = "Open DIR/summary.html; the pages need no server and load nothing from the network. Games with hidden seeds, and all seeds, are omitted until the \
+                  competition is finished. Without --games, up to 12 games of each phase get a page: finals, games with faults, the best, the closest, one of each pair."
 )]
 pub struct Report {
-    /// The competition's file
+    /// Competition file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The folder to write into: a new one, or one that `agon report` has written before
+    /// Folder to write to: a new one, or one that `agon report` has written
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Where the ledger is.
+    /// Location of the ledger.
     #[command(flatten)]
-    pub kept: LedgerArgs,
-    /// How many games of each phase have a page that plays them, or `all` [default: 12]
+    pub ledger: LedgerArgs,
+    /// Number of games of each phase with a replay page, or `all` [default: 12]
     #[arg(long, value_name = "N")]
     pub games: Option<String>,
-    /// What was written, as JSON
+    /// Print as JSON what was written
     #[arg(long)]
     pub json: bool,
 }
@@ -175,13 +175,13 @@ pub struct Report {
 /// `agon update`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Each repository is kept in .agon/git beside the file, every version in a folder of its own. Nothing of a \
-                  repository is run, and no password is asked for. Exit code 1 if one could not be brought up to date; the others are."
+    after_help = "Agon keeps each repository in .agon/git beside the file, with a separate folder for every version. It runs nothing from a \
+                  repository and never asks for a password. Exit code 1: an update failed; the other repositories are updated all the same."
 )]
 pub struct Update {
-    /// A competition's file
+    /// Competition file
     pub file: PathBuf,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! Progress of a run, for people at a terminal, for logs, and for programs.
+//! Progress of a run: on a terminal, as log lines, and as JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -16,35 +16,35 @@ use serde_json::json;
 use crate::grid::worker_monitor::WorkerMonitor;
 use crate::output;
 
-/// A line of a log at most so often while matches are played.
-const LOGGED: Duration = Duration::from_secs(10);
-/// So many bots of the table are shown while it forms.
-const ROWS: usize = 12;
-/// So many faults are shown.
-const FAULTS: usize = 4;
-/// A table of more bots takes longer to make than it is worth at every tick.
-const MOST_BOTS: usize = 200;
+/// Minimum interval between progress lines while matches are played.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+/// Maximum number of bots in the table on the progress screen.
+const MAX_TABLE_ROWS: usize = 12;
+/// Maximum number of faults on the progress screen.
+const MAX_FAULTS_SHOWN: usize = 4;
+/// Maximum number of bots for which the progress screen shows a table. A larger table takes too long to compute at every tick.
+const MAX_BOTS_IN_TABLE: usize = 200;
 
-/// What a run shows of itself; `company` is who plays, where that is not this machine.
+/// The listener for a run. `monitor` monitors the workers, if workers play.
 pub fn listener<'l>(
     competition: &'l CompetitionConfig,
     info: &'static GameInfo,
     json: bool,
-    company: Option<WorkerMonitor>,
+    monitor: Option<WorkerMonitor>,
 ) -> Box<dyn RunListener + 'l> {
     if json {
-        Box::new(JsonProgress { competition, company })
+        Box::new(JsonProgress { competition, monitor })
     } else if io::stderr().is_terminal() {
-        Box::new(ProgressScreen::new(competition, info, company))
+        Box::new(ProgressScreen::new(competition, info, monitor))
     } else {
         Box::new(LogProgress {
             competition,
-            company,
+            monitor,
             done: 0,
             expected: (0, 0),
-            begun: 0,
-            since: Instant::now(),
-            said: Instant::now(),
+            done_at_start: 0,
+            started: Instant::now(),
+            last_line: Instant::now(),
         })
     }
 }
@@ -53,52 +53,52 @@ fn name(competition: &CompetitionConfig, entrant: Entrant) -> &str {
     competition.entrants.get(entrant.index()).map_or("?", |one| one.name.as_str())
 }
 
-/// What is said in words, whoever listens.
-fn words(competition: &CompetitionConfig, event: &RunEvent<'_>) -> Option<String> {
+/// The event as text for a terminal or a log.
+fn event_text(competition: &CompetitionConfig, event: &RunEvent<'_>) -> Option<String> {
     Some(match event {
         RunEvent::Balance { report, .. } => {
             let name = |entrant| name(competition, entrant).to_owned();
             report.describe(&name).iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
         }
         RunEvent::RunStarted { competition, commitment, resumed } => {
-            let how = if *resumed { "goes on" } else { "begins" };
+            let how = if *resumed { "resumed" } else { "started" };
             format!("{} {how}; its secret seed has {commitment}", competition.name)
         }
         RunEvent::PhaseStarted { phase, name, expected: (least, most), done } => {
             let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            let done = if *done > 0 { format!(", {done} of them played before") } else { String::new() };
+            let done = if *done > 0 { format!(", {done} of them already played") } else { String::new() };
             format!("phase {}, {name}: {count} matches{done}", phase + 1)
         }
         RunEvent::Published { phase, name, matches } => {
-            format!("phase {}, {name}: over after {matches} matches, table published", phase + 1)
+            format!("phase {}, {name}: finished after {matches} matches, table published", phase + 1)
         }
         RunEvent::Banned { worker, reason: why, revoked: again } => {
-            format!("worker {worker} is not believed any more: {why}; {again} matches are played again")
+            format!("worker {worker} is banned: {why}; {again} matches are played again")
         }
         RunEvent::Outvoted { key, worker, revoked: again } => format!(
-            "match {key} came to something else with two others than with {worker}: theirs counts; {again} to be put right"
+            "match {key}: two workers disagree with {worker}; their result counts; {again} matches are corrected"
         ),
         RunEvent::Disputed { key, workers } => disputed(*key, workers),
         RunEvent::Waiting { phase, name } => format!(
-            "phase {}, {name}, waits for new versions of bots: put them in place and run again to start it",
+            "phase {}, {name}, waits for new versions of bots; add them and run again to start it",
             phase + 1
         ),
-        RunEvent::Finished { seed } => format!("over; the secret seed was {seed}"),
+        RunEvent::Finished { seed } => format!("finished; the secret seed was {seed}"),
         _ => return None,
     })
 }
 
-/// Of a match that came to different ends.
+/// Message for a match with different results.
 pub fn disputed(key: MatchKey, workers: &[String]) -> String {
     let first = workers.first().map_or("the first", String::as_str);
     format!(
-        "match {key} came to different ends with {}, each by the rules: that of {first} counts\n\
-         hint: its bots may depend on chance or on the clock; with more workers a third one decides",
+        "match {key}: {} have different results, and each follows the rules; the result of {first} counts\n\
+         hint: the bots may depend on chance or on the clock; with more workers, a third one decides",
         workers.join(" and ")
     )
 }
 
-fn fault_words(competition: &CompetitionConfig, result: &MatchResult, fault: &MatchFault) -> String {
+fn fault_text(competition: &CompetitionConfig, result: &MatchResult, fault: &MatchFault) -> String {
     let (key, game, turn) = (result.key, fault.game + 1, fault.turn);
     let says = fault.report.message.lines().next().unwrap_or_default();
     format!(
@@ -108,49 +108,49 @@ fn fault_words(competition: &CompetitionConfig, result: &MatchResult, fault: &Ma
     )
 }
 
-/// Plain lines.
+/// Prints progress as lines.
 struct LogProgress<'l> {
     competition: &'l CompetitionConfig,
-    company: Option<WorkerMonitor>,
+    monitor: Option<WorkerMonitor>,
     done: u64,
     expected: (u64, u64),
-    begun: u64,
-    since: Instant,
-    said: Instant,
+    done_at_start: u64,
+    started: Instant,
+    last_line: Instant,
 }
 
 impl RunListener for LogProgress<'_> {
     fn event(&mut self, event: &RunEvent<'_>) {
-        if let Some(words) = words(self.competition, event) {
+        if let Some(words) = event_text(self.competition, event) {
             output::note(&words);
         }
         match event {
             RunEvent::PhaseStarted { expected, done, .. } => {
-                (self.expected, self.done, self.begun) = (*expected, *done, *done);
-                (self.since, self.said) = (Instant::now(), Instant::now());
+                (self.expected, self.done, self.done_at_start) = (*expected, *done, *done);
+                (self.started, self.last_line) = (Instant::now(), Instant::now());
             }
             RunEvent::MatchStored { result, faults } => {
                 self.done += 1;
                 for fault in faults.iter().take(1) {
-                    // One line for a match; the fault list has all of them.
+                    // One line per match. The fault list contains all faults.
                     let more = if faults.len() > 1 {
                         format!(" (and {} more)", faults.len() - 1)
                     } else {
                         String::new()
                     };
-                    output::note(&format!("fault: {}{more}", fault_words(self.competition, result, fault)));
+                    output::note(&format!("fault: {}{more}", fault_text(self.competition, result, fault)));
                 }
-                if self.said.elapsed() >= LOGGED {
-                    self.said = Instant::now();
-                    let rate =
-                        (self.done - self.begun) as f64 / self.since.elapsed().as_secs_f64().max(0.001);
+                if self.last_line.elapsed() >= LOG_INTERVAL {
+                    self.last_line = Instant::now();
+                    let rate = (self.done - self.done_at_start) as f64
+                        / self.started.elapsed().as_secs_f64().max(0.001);
                     let who =
-                        self.company.as_ref().map_or_else(String::new, |all| format!("; {}", all.summary()));
+                        self.monitor.as_ref().map_or_else(String::new, |all| format!("; {}", all.summary()));
                     output::note(&format!("{} of {} matches, {rate:.1}/s{who}", self.done, self.expected.1));
                 }
             }
             RunEvent::Tick { .. } => {
-                for news in self.company.iter_mut().flat_map(WorkerMonitor::news) {
+                for news in self.monitor.iter_mut().flat_map(WorkerMonitor::new_messages) {
                     output::note(&news);
                 }
             }
@@ -159,10 +159,10 @@ impl RunListener for LogProgress<'_> {
     }
 }
 
-/// A stream of events, one JSON object a line.
+/// Prints events as JSON, one object per line.
 struct JsonProgress<'l> {
     competition: &'l CompetitionConfig,
-    company: Option<WorkerMonitor>,
+    monitor: Option<WorkerMonitor>,
 }
 
 impl RunListener for JsonProgress<'_> {
@@ -214,20 +214,20 @@ impl RunListener for JsonProgress<'_> {
                 json!({"event": "waiting", "phase": phase + 1, "name": name})
             }
             RunEvent::Finished { seed } => json!({"event": "over", "seed": seed}),
-            RunEvent::Tick { .. } => return self.news(),
+            RunEvent::Tick { .. } => return self.print_worker_events(),
         };
-        // A reader that has gone away stops nothing.
+        // A closed pipe does not stop the competition.
         let _ = writeln!(io::stdout().lock(), "{line}");
     }
 }
 
 impl JsonProgress<'_> {
-    /// Who came and went, and what the coordinator says.
-    fn news(&mut self) {
-        for says in self.company.iter().flat_map(WorkerMonitor::said) {
+    /// Prints changes of workers and messages of the coordinator.
+    fn print_worker_events(&mut self) {
+        for says in self.monitor.iter().flat_map(WorkerMonitor::coordinator_messages) {
             let _ = writeln!(io::stdout().lock(), "{}", json!({"event": "note", "says": says}));
         }
-        for change in self.company.iter_mut().flat_map(WorkerMonitor::changes) {
+        for change in self.monitor.iter_mut().flat_map(WorkerMonitor::changes) {
             let line =
                 json!({"event": "worker", "worker": change.worker, "what": change.what, "why": change.why});
             let _ = writeln!(io::stdout().lock(), "{line}");
@@ -235,7 +235,7 @@ impl JsonProgress<'_> {
     }
 }
 
-/// What moves on a terminal: a bar, what is being played, the table as it forms, the latest faults.
+/// Progress on a terminal: a bar, the current matches, the current table, the latest faults.
 struct ProgressScreen<'l> {
     competition: &'l CompetitionConfig,
     info: &'static GameInfo,
@@ -247,14 +247,14 @@ struct ProgressScreen<'l> {
     latest: Vec<String>,
     phase: u32,
     stage: String,
-    company: Option<WorkerMonitor>,
+    monitor: Option<WorkerMonitor>,
 }
 
 impl<'l> ProgressScreen<'l> {
     fn new(
         competition: &'l CompetitionConfig,
         info: &'static GameInfo,
-        company: Option<WorkerMonitor>,
+        monitor: Option<WorkerMonitor>,
     ) -> Self {
         let screen = MultiProgress::new();
         let plain = || ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -262,7 +262,7 @@ impl<'l> ProgressScreen<'l> {
         let [playing, table, faults] =
             [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
         let (latest, stage) = (Vec::new(), String::new());
-        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage, company }
+        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage, monitor }
     }
 
     fn begin(&mut self, expected: (u64, u64), done: u64) {
@@ -278,7 +278,7 @@ impl<'l> ProgressScreen<'l> {
     }
 
     fn tick(&mut self, playing: &[ActiveMatch], tally: &Tally) {
-        for news in self.company.iter_mut().flat_map(WorkerMonitor::news) {
+        for news in self.monitor.iter_mut().flat_map(WorkerMonitor::new_messages) {
             let _ = self.screen.println(news);
         }
         let one = |one: &ActiveMatch| {
@@ -292,9 +292,9 @@ impl<'l> ProgressScreen<'l> {
             format!("  {} {}{more} ({:.0} s)", one.key, names.join(" - "), one.since.elapsed().as_secs_f64())
         };
         let lines: Vec<String> = playing.iter().take(8).map(one).collect();
-        let who = self.company.as_ref().map_or_else(String::new, |all| format!("  {}", all.summary()));
+        let who = self.monitor.as_ref().map_or_else(String::new, |all| format!("  {}", all.summary()));
         self.playing.set_message(format!("{}{who}\n{}", self.stage, lines.join("\n")));
-        if self.competition.entrants.len() <= MOST_BOTS && tally.matches > 0 {
+        if self.competition.entrants.len() <= MAX_BOTS_IN_TABLE && tally.matches > 0 {
             self.table.set_message(self.table_text(tally));
         }
         self.bar.tick();
@@ -318,7 +318,7 @@ impl<'l> ProgressScreen<'l> {
                 sums.games,
             ))
         };
-        order.iter().enumerate().take(ROWS).filter_map(row).collect::<Vec<_>>().join("\n")
+        order.iter().enumerate().take(MAX_TABLE_ROWS).filter_map(row).collect::<Vec<_>>().join("\n")
     }
 
     fn clear(&self) {
@@ -330,8 +330,8 @@ impl<'l> ProgressScreen<'l> {
 
 impl RunListener for ProgressScreen<'_> {
     fn event(&mut self, event: &RunEvent<'_>) {
-        if let Some(words) = words(self.competition, event) {
-            // A line that fails to be shown is no reason to stop a competition.
+        if let Some(words) = event_text(self.competition, event) {
+            // A line that cannot be printed does not stop the competition.
             let _ = self.screen.println(words);
         }
         match event {
@@ -344,10 +344,10 @@ impl RunListener for ProgressScreen<'_> {
             RunEvent::MatchStored { result, faults } => {
                 self.bar.inc(1);
                 for fault in *faults {
-                    self.latest.push(format!("fault: {}", fault_words(self.competition, result, fault)));
+                    self.latest.push(format!("fault: {}", fault_text(self.competition, result, fault)));
                 }
                 if !faults.is_empty() {
-                    self.latest.drain(..self.latest.len().saturating_sub(FAULTS));
+                    self.latest.drain(..self.latest.len().saturating_sub(MAX_FAULTS_SHOWN));
                     self.faults.set_message(self.latest.join("\n"));
                 }
             }

@@ -1,4 +1,4 @@
-//! CTRL-C: once finishes what is being played, twice leaves at once.
+//! CTRL-C: the first one finishes the current games, the second one exits at once.
 
 use std::process;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use signal_hook::iterator::Signals;
 use crate::exit_code;
 use crate::output;
 
-/// Listens for CTRL-C and for a polite request to end. `words` says what a first one means.
-pub fn listen(words: &'static str) -> Result<Arc<StopFlag>, Failure> {
+/// Listens for CTRL-C and SIGTERM. `message` is the message for the first signal.
+pub fn stop_on_signals(message: &'static str) -> Result<Arc<StopFlag>, Failure> {
     let stop = Arc::new(StopFlag::new());
     let asked = Arc::clone(&stop);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::spawn(move || {
         for _ in signals.forever() {
             if asked.request() > 1 {
-                // Bots end with this process, what was played is kept, the rest is played again.
+                // Bots end with this process. Stored matches are kept, the others are played again.
                 process::exit(i32::from(exit_code::REJECTED));
             }
-            output::note(words);
+            output::note(message);
         }
     });
     Ok(stop)

@@ -1,4 +1,4 @@
-//! A competition that is run here and played elsewhere.
+//! Runs a competition whose matches are played by workers.
 
 use std::sync::mpsc;
 
@@ -15,61 +15,58 @@ use crate::cli;
 use crate::competition::progress;
 use crate::output;
 
-/// How workers are reached, and what is wanted of them.
+/// Connection and options of the coordinator.
 pub type CoordinatorSetup = (NatsConnection, CoordinatorOptions);
 
-/// What was asked for, if it makes sense.
+/// Checks the options.
 pub fn options(args: &cli::Run) -> Result<CoordinatorOptions, Failure> {
-    let fleet = &args.fleet;
+    let coordinator = &args.coordinator;
     if args.jobs.is_some() {
-        let hint = "leave it out; `agon worker --jobs N` says how many games a worker plays at once";
+        let hint = "omit it; `agon worker --jobs N` sets the number of parallel games of a worker";
         return Err(Failure::wrong_use(
-            "--jobs is for games on this machine, --nats has them played elsewhere",
+            "--jobs and --nats cannot be combined: with --nats, workers play the games",
             hint,
         ));
     }
-    if !(0.0..=100.0).contains(&fleet.checked) {
-        let what = format!("--checked: {} is not between 0 and 100", fleet.checked);
-        return Err(Failure::wrong_use(
-            what,
-            "2 of a hundred matches are played again unless you say otherwise",
-        ));
+    if !(0.0..=100.0).contains(&coordinator.checked) {
+        let what = format!("--checked: {} is not between 0 and 100", coordinator.checked);
+        return Err(Failure::wrong_use(what, "use a percentage; the default is 2"));
     }
     Ok(CoordinatorOptions {
-        cross_check_share: fleet.checked / 100.0,
-        lease: seconds("--lease", fleet.lease, 2.0, 3600.0)?,
-        target_job_duration: seconds("--batch", fleet.batch, 0.01, 60.0)?,
-        scale_clocks: fleet.scale_clocks,
+        cross_check_share: coordinator.checked / 100.0,
+        lease: seconds("--lease", coordinator.lease, 2.0, 3600.0)?,
+        target_job_duration: seconds("--batch", coordinator.batch, 0.01, 60.0)?,
+        scale_clocks: coordinator.scale_clocks,
         ..CoordinatorOptions::default()
     })
 }
 
-/// Has it played by whoever comes; matches that fail everywhere are listed at the end.
+/// Has workers play the competition. Lists unplayable and disputed matches at the end.
 pub fn play(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     runtime: &Runtime,
     ledger: &dyn Ledger,
     (link, options): CoordinatorSetup,
     play: impl FnOnce(&dyn Executor, Option<WorkerMonitor>) -> Result<RunOutcome, Failure>,
 ) -> Result<RunOutcome, Failure> {
     let url = link.url().to_owned();
-    let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
-    let fleet = Coordinator::open(link, runtime.handle().clone(), sitting, ledger, options)?;
-    output::note(&format!("matches are played by the workers of {url}"));
-    let (say, said) = mpsc::channel();
-    // Nobody listens any more when all is over.
-    fleet.set_message_sink(move |words| drop(say.send(words.to_owned())));
-    let ended = play(&fleet, Some(WorkerMonitor::new(roster, said)));
-    for one in fleet.unplayable() {
-        output::note(&format!("set aside: match {}: {}", one.key, one.errors.join("; ")));
+    let directory = runtime.block_on(WorkerDirectory::listen(&link))?;
+    let coordinator = Coordinator::open(link, runtime.handle().clone(), loaded, ledger, options)?;
+    output::note(&format!("the workers of {url} play the matches"));
+    let (sender, messages) = mpsc::channel();
+    // The receiver is closed at the end of the run.
+    coordinator.set_message_sink(move |words| drop(sender.send(words.to_owned())));
+    let ended = play(&coordinator, Some(WorkerMonitor::new(directory, messages)));
+    for one in coordinator.unplayable() {
+        output::note(&format!("unplayable: match {}: {}", one.key, one.errors.join("; ")));
     }
-    for one in fleet.disputed() {
+    for one in coordinator.disputed() {
         output::note(&format!("disputed: {}", progress::disputed(one.key, &one.workers)));
     }
-    match fleet.unchecked() {
+    match coordinator.unchecked() {
         0 => {}
         count => output::note(&format!(
-            "{count} matches should have been played twice, and nobody else was there to do it"
+            "{count} matches were not cross-checked, because there was no second worker"
         )),
     }
     ended

@@ -1,4 +1,4 @@
-//! Who plays while a competition is run on many machines: in one line, who came and went, and what the coordinator has to say.
+//! Monitors the workers of a run: a summary line, changes of workers, and messages of the coordinator.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
@@ -6,63 +6,63 @@ use std::sync::mpsc::Receiver;
 use agon_grid::WorkerDirectory;
 use agon_grid::worker_directory::{WorkerInfo, WorkerStatus};
 
-/// Who was there when it was last looked.
+/// Workers at the last check.
 pub struct WorkerMonitor {
-    roster: WorkerDirectory,
+    directory: WorkerDirectory,
     known: BTreeMap<(String, String), WorkerStatus>,
-    /// What the coordinator says, from threads that must not write into a progress bar.
-    said: Receiver<String>,
+    /// Messages of the coordinator. Its threads must not print, because that would garble a progress bar.
+    messages: Receiver<String>,
 }
 
-/// Something about a worker that people want to know.
+/// A change of a worker's status.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkerChange {
-    /// Which.
+    /// Name of the worker.
     pub worker: String,
     /// `came`, `left`, `lost`, `refused` or `draining`.
     pub what: &'static str,
-    /// Why, if it was said.
+    /// Reason, if known.
     pub why: String,
 }
 
 impl WorkerChange {
-    /// For people. Whom the coordinator lets in or refuses it says itself.
-    fn words(&self) -> Option<String> {
+    /// The change as text. `None` for workers that join or are rejected: the coordinator reports those itself.
+    fn describe(&self) -> Option<String> {
         let worker = &self.worker;
         Some(match self.what {
-            "lost" => format!("worker {worker} is not heard any more; what it played is played by others"),
-            "draining" => format!("worker {worker} finishes what it plays and leaves"),
-            "left" => format!("worker {worker} has left"),
+            "lost" => format!("worker {worker} is offline; other workers play its matches"),
+            "draining" => format!("worker {worker} finishes its current games and stops"),
+            "left" => format!("worker {worker} has stopped"),
             _ => return None,
         })
     }
 }
 
 impl WorkerMonitor {
-    /// Of these, with what the coordinator says.
-    pub const fn new(roster: WorkerDirectory, said: Receiver<String>) -> Self {
-        Self { roster, known: BTreeMap::new(), said }
+    /// Monitors the workers of a directory. `messages` receives the coordinator's messages.
+    pub const fn new(directory: WorkerDirectory, messages: Receiver<String>) -> Self {
+        Self { directory, known: BTreeMap::new(), messages }
     }
 
-    /// What is new, for people.
-    pub fn news(&mut self) -> Vec<String> {
-        let changes: Vec<String> = self.changes().iter().filter_map(WorkerChange::words).collect();
-        self.said().into_iter().chain(changes).collect()
+    /// New messages and changes as text.
+    pub fn new_messages(&mut self) -> Vec<String> {
+        let changes: Vec<String> = self.changes().iter().filter_map(WorkerChange::describe).collect();
+        self.coordinator_messages().into_iter().chain(changes).collect()
     }
 
-    /// What the coordinator has said since it was last asked.
-    pub fn said(&self) -> Vec<String> {
-        self.said.try_iter().collect()
+    /// Messages of the coordinator since the last call.
+    pub fn coordinator_messages(&self) -> Vec<String> {
+        self.messages.try_iter().collect()
     }
 
-    /// What is new since it was last asked.
+    /// Changes since the last call.
     pub fn changes(&mut self) -> Vec<WorkerChange> {
-        changes(&mut self.known, &self.roster.workers())
+        changes(&mut self.known, &self.directory.workers())
     }
 
-    /// Everybody in a line.
+    /// All workers in one line.
     pub fn summary(&self) -> String {
-        summary(&self.roster.workers())
+        summary(&self.directory.workers())
     }
 }
 
@@ -71,7 +71,7 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
     let key = |one: &WorkerInfo| (one.heartbeat.worker.clone(), one.heartbeat.session.clone());
     known.retain(|known, state| {
         let stays = seen.iter().any(|one| key(one) == *known);
-        // Who was lost before was told to be; who comes back under a new session is told to come.
+        // A lost worker was already reported. A worker that returns with a new session is reported as new.
         if !stays && *state != WorkerStatus::Lost {
             news.push(WorkerChange { worker: known.0.clone(), what: "left", why: String::new() });
         }
@@ -111,7 +111,7 @@ fn summary(seen: &[WorkerInfo]) -> String {
     let there: Vec<&WorkerInfo> =
         seen.iter().filter(|one| matches!(one.status, WorkerStatus::Playing | WorkerStatus::Idle)).collect();
     if there.is_empty() {
-        return "no workers: start some with `agon worker --nats URL`".to_owned();
+        return "no workers connected; start one with `agon worker --nats URL`".to_owned();
     }
     let rate: f64 = there.iter().map(|one| one.heartbeat.games_per_second).sum();
     let busy: u32 = there.iter().map(|one| one.heartbeat.busy).sum();
@@ -140,26 +140,32 @@ mod tests {
         WorkerInfo { heartbeat: beat, age: Duration::ZERO, status: state }
     }
 
-    fn told(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerInfo]) -> Vec<String> {
+    fn change_texts(
+        known: &mut BTreeMap<(String, String), WorkerStatus>,
+        seen: &[WorkerInfo],
+    ) -> Vec<String> {
         changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
     }
 
     #[test]
-    fn coming_and_going_is_told_once() {
+    fn joining_and_leaving_is_reported_once() {
         let mut known = BTreeMap::new();
         let (a, b) = (seen("a", "1", WorkerStatus::Idle), seen("b", "1", WorkerStatus::Refused));
-        assert_eq!(told(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
-        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Playing), b.clone()]), [""; 0]);
-        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Lost), b.clone()]), ["a lost"]);
-        // Started anew: its old session is forgotten without a word.
-        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Idle), b.clone()]), ["a came"]);
-        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Draining), b.clone()]), ["a draining"]);
-        assert_eq!(told(&mut known, &[b]), ["a left"]);
-        assert_eq!(told(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
+        assert_eq!(change_texts(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
+        assert_eq!(change_texts(&mut known, &[seen("a", "1", WorkerStatus::Playing), b.clone()]), [""; 0]);
+        assert_eq!(change_texts(&mut known, &[seen("a", "1", WorkerStatus::Lost), b.clone()]), ["a lost"]);
+        // The worker restarted. Its old session is dropped without a message.
+        assert_eq!(change_texts(&mut known, &[seen("a", "2", WorkerStatus::Idle), b.clone()]), ["a came"]);
+        assert_eq!(
+            change_texts(&mut known, &[seen("a", "2", WorkerStatus::Draining), b.clone()]),
+            ["a draining"]
+        );
+        assert_eq!(change_texts(&mut known, &[b]), ["a left"]);
+        assert_eq!(change_texts(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
     }
 
     #[test]
-    fn a_line_says_who_plays() {
+    fn summary_counts_workers_cores_and_games() {
         let all = [
             seen("a", "1", WorkerStatus::Playing),
             seen("b", "1", WorkerStatus::Idle),

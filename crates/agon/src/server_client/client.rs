@@ -1,4 +1,4 @@
-//! A small client of a server's API.
+//! HTTP client for a server's API.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use agon_bots::error::Failure;
 use agon_core::ErrorKind;
 use serde_json::Value as Json;
 
-/// An answer takes no longer.
+/// Maximum duration of a request.
 const HTTP_TIMEOUT: Duration = Duration::from_mins(5);
-/// Answers are not longer.
-const LONGEST: u64 = 16 << 20;
+/// Maximum size of a response in bytes.
+const MAX_RESPONSE_BYTES: u64 = 16 << 20;
 
-/// A server, and who asks.
+/// A server and the user's token.
 pub struct Client {
     agent: ureq::Agent,
     /// Such as `https://agon.example.org`.
@@ -19,8 +19,8 @@ pub struct Client {
     token: String,
 }
 
-/// What came back.
-pub struct Answer {
+/// A response of the server.
+pub struct ApiResponse {
     pub status: u16,
     pub json: Json,
 }
@@ -30,20 +30,20 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(HTTP_TIMEOUT))
-            // A token is for one server.
+            // No redirects: the token must not be sent to another server.
             .max_redirects(0)
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
             .build();
         Self { agent: config.into(), server: server.trim_end_matches('/').to_owned(), token }
     }
 
-    pub fn get(&self, path: &str) -> Result<Answer, Failure> {
+    pub fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
         let request = self.agent.get(self.address(path)).header("Authorization", self.bearer());
         self.answer(request.call())
     }
 
     /// Sends a form.
-    pub fn post_form(&self, path: &str, form: &Form) -> Result<Answer, Failure> {
+    pub fn post_form(&self, path: &str, form: &Form) -> Result<ApiResponse, Failure> {
         let request = self
             .agent
             .post(self.address(path))
@@ -60,40 +60,45 @@ impl Client {
         format!("Bearer {}", self.token)
     }
 
-    fn answer(&self, got: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, Failure> {
+    fn answer(
+        &self,
+        got: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<ApiResponse, Failure> {
         let mut response = got.map_err(|error| {
-            let hint = "is it running, and is --server its address?";
+            let hint = "check that the server is running and that --server is its address";
             Failure { kind: ErrorKind::Internal, message: format!("{}: {error}\nhint: {hint}", self.server) }
         })?;
         let status = response.status().as_u16();
-        let bytes = response.body_mut().with_config().limit(LONGEST).read_to_vec();
-        let bytes = bytes.map_err(|error| self.broke(&error.to_string()))?;
+        let bytes = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
+        let bytes = bytes.map_err(|error| self.unexpected_response(&error.to_string()))?;
         let json = serde_json::from_slice(&bytes).unwrap_or(Json::Null);
         if json.is_null() && !(200..300).contains(&status) {
-            return Err(self.broke(&format!("it answers {status}, and not as an Agon server does")));
+            return Err(
+                self.unexpected_response(&format!("it responds with {status}, but not like an Agon server"))
+            );
         }
-        Ok(Answer { status, json })
+        Ok(ApiResponse { status, json })
     }
 
-    fn broke(&self, what: &str) -> Failure {
-        let hint = "is this the address of an Agon server?";
+    fn unexpected_response(&self, what: &str) -> Failure {
+        let hint = "check that this is the address of an Agon server";
         Failure { kind: ErrorKind::Internal, message: format!("{}: {what}\nhint: {hint}", self.server) }
     }
 }
 
-impl Answer {
-    /// What was asked for, or the server's own words why not.
-    pub fn good(self) -> Result<Json, Failure> {
+impl ApiResponse {
+    /// The content of a successful response, or the server's error.
+    pub fn success(self) -> Result<Json, Failure> {
         if (200..300).contains(&self.status) {
             return Ok(self.json);
         }
-        Err(self.refusal())
+        Err(self.to_failure())
     }
 
-    /// A refusal in the server's own words.
-    pub fn refusal(&self) -> Failure {
+    /// The server's error.
+    pub fn to_failure(&self) -> Failure {
         let error = &self.json["error"];
-        let mut message = tame(error["message"].as_str().unwrap_or("it was refused"));
+        let mut message = tame(error["message"].as_str().unwrap_or("the server rejected the request"));
         if let Some(hint) = error["hint"].as_str() {
             message += &format!("\nhint: {}", tame(hint));
         }
@@ -102,13 +107,13 @@ impl Answer {
     }
 }
 
-/// A stranger's words: nothing in them that a terminal would obey.
+/// Removes characters that could control the terminal from untrusted text.
 pub fn tame(text: &str) -> String {
     let odd = |c: char| c.is_control() && c != '\n';
     text.chars().map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// A form with texts and a file.
+/// A form with text fields and a file.
 pub struct Form {
     boundary: String,
     bytes: Vec<u8>,
@@ -116,7 +121,7 @@ pub struct Form {
 
 impl Form {
     pub fn new(file: &str, content: &[u8]) -> Self {
-        // Any text that is not in the content.
+        // The boundary must not occur in the content.
         let mut boundary = "agon-form-boundary".to_owned();
         while content.windows(boundary.len()).any(|part| part == boundary.as_bytes()) {
             boundary.push('x');
@@ -128,7 +133,7 @@ impl Form {
         form
     }
 
-    /// With a text.
+    /// Adds a text field, if there is a value.
     pub fn text(mut self, name: &str, value: Option<&str>) -> Self {
         if let Some(value) = value {
             self.part(&format!("name=\"{name}\""), value.as_bytes());

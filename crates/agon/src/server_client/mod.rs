@@ -1,4 +1,4 @@
-//! The server from the command line, and what talks to one.
+//! `agon serve` and `agon submit`: arguments, and the HTTP client for a server.
 
 pub mod cli;
 pub mod client;

@@ -1,48 +1,48 @@
-//! What the keys do to a film, apart from any terminal.
+//! State of the player for `--watch`, independent of the terminal.
 
 use std::time::Duration;
 
-/// Turns a second, from slow to fast.
+/// Speeds in turns per second.
 const SPEEDS: [f64; 10] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// Where in which film we are.
+/// Position in the films.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Controls {
     /// Lengths of the films, in pictures.
     lengths: Vec<usize>,
-    /// Which film.
+    /// Index of the film.
     pub film: usize,
-    /// Which picture of it.
+    /// Index of the picture.
     pub turn: usize,
-    /// Whether it runs.
+    /// Whether the film is playing.
     pub playing: bool,
     speed: usize,
     /// Time since the last picture.
     waited: Duration,
-    /// Lines scrolled down.
+    /// Number of lines scrolled down.
     pub scroll: u16,
 }
 
-/// What a key means.
+/// Action of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Key {
     /// Play or pause.
     Toggle,
-    /// One turn on, and pause.
+    /// One turn forward, and pause.
     Step,
     /// One turn back, and pause.
     Back,
-    /// Faster.
+    /// Increase the speed.
     Faster,
-    /// Slower.
+    /// Decrease the speed.
     Slower,
-    /// To the start.
+    /// Go to the start.
     First,
-    /// To the end.
+    /// Go to the end.
     Last,
-    /// The next film.
+    /// Go to the next film.
     NextFilm,
-    /// The film before.
+    /// Go to the previous film.
     PreviousFilm,
     /// Scroll down.
     Down,
@@ -51,7 +51,7 @@ pub enum Key {
 }
 
 impl Controls {
-    /// At the start of the first film, running.
+    /// Starts with the first picture of the first film, playing.
     pub fn new(lengths: Vec<usize>) -> Self {
         // Long games start faster, so that none takes more than about two minutes.
         let turns = lengths.first().copied().unwrap_or(1) as f64;
@@ -59,17 +59,17 @@ impl Controls {
         Self { lengths, film: 0, turn: 0, playing: true, speed, waited: Duration::ZERO, scroll: 0 }
     }
 
-    /// Turns a second.
+    /// Turns per second.
     pub fn speed(&self) -> f64 {
         SPEEDS[self.speed]
     }
 
-    /// The number of the last picture.
+    /// Index of the last picture.
     pub fn last(&self) -> usize {
         self.lengths.get(self.film).map_or(0, |len| len.saturating_sub(1))
     }
 
-    /// Time goes by.
+    /// Advances the time.
     pub fn tick(&mut self, time: Duration) {
         if !self.playing {
             return;
@@ -85,7 +85,7 @@ impl Controls {
         }
     }
 
-    /// A key is pressed.
+    /// Handles a key.
     pub fn press(&mut self, key: Key) {
         match key {
             Key::Toggle if self.playing => self.pause(),
@@ -95,14 +95,14 @@ impl Controls {
                 }
                 self.playing = true;
             }
-            Key::Step => self.go(self.turn.saturating_add(1)),
-            Key::Back => self.go(self.turn.saturating_sub(1)),
+            Key::Step => self.go_to_turn(self.turn.saturating_add(1)),
+            Key::Back => self.go_to_turn(self.turn.saturating_sub(1)),
             Key::Faster => self.speed = (self.speed + 1).min(SPEEDS.len() - 1),
             Key::Slower => self.speed = self.speed.saturating_sub(1),
-            Key::First => self.go(0),
-            Key::Last => self.go(self.last()),
-            Key::NextFilm => self.choose(self.film + 1),
-            Key::PreviousFilm => self.choose(self.film.saturating_sub(1)),
+            Key::First => self.go_to_turn(0),
+            Key::Last => self.go_to_turn(self.last()),
+            Key::NextFilm => self.go_to_film(self.film + 1),
+            Key::PreviousFilm => self.go_to_film(self.film.saturating_sub(1)),
             Key::Down => self.scroll = self.scroll.saturating_add(1),
             Key::Up => self.scroll = self.scroll.saturating_sub(1),
         }
@@ -113,12 +113,12 @@ impl Controls {
         self.waited = Duration::ZERO;
     }
 
-    fn go(&mut self, turn: usize) {
+    fn go_to_turn(&mut self, turn: usize) {
         self.pause();
         self.turn = turn.min(self.last());
     }
 
-    fn choose(&mut self, film: usize) {
+    fn go_to_film(&mut self, film: usize) {
         let film = film.min(self.lengths.len().saturating_sub(1));
         if film != self.film {
             self.film = film;
@@ -134,18 +134,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_film_runs_to_its_end_and_stops() {
+    fn film_plays_to_its_end_and_stops() {
         let mut controls = Controls::new(vec![4]);
         controls.tick(Duration::from_secs_f64(1.0 / controls.speed()));
         assert_eq!((controls.turn, controls.playing), (1, true));
         controls.tick(Duration::from_mins(1));
         assert_eq!((controls.turn, controls.playing), (3, false));
         controls.press(Key::Toggle);
-        assert_eq!((controls.turn, controls.playing), (0, true), "play at the end starts again");
+        assert_eq!((controls.turn, controls.playing), (0, true), "play at the end restarts the film");
     }
 
     #[test]
-    fn stepping_pauses_and_stays_inside() {
+    fn step_pauses_and_stays_within_the_film() {
         let mut controls = Controls::new(vec![3, 5]);
         for _ in 0..9 {
             controls.press(Key::Step);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_has_two_ends() {
+    fn speed_stays_between_slowest_and_fastest() {
         let mut controls = Controls::new(vec![3]);
         for _ in 0..20 {
             controls.press(Key::Faster);

@@ -1,4 +1,4 @@
-//! `--watch`: a finished game as a film in the terminal, or as plain text where there is none.
+//! `--watch`: shows a finished game in the terminal, or prints it as text without a terminal.
 
 mod controls;
 pub mod paint;
@@ -12,8 +12,8 @@ use agon_engine::Film;
 
 use crate::output;
 
-/// How many pictures a text dump shows unless told otherwise.
-const PICTURES: usize = 24;
+/// Default number of pictures when a game is printed as text.
+const DEFAULT_PICTURES: usize = 24;
 
 /// Shows films.
 pub fn watch(info: &GameInfo, films: &[Box<dyn Film>], every: Option<usize>) -> Result<(), Failure> {
@@ -26,10 +26,10 @@ pub fn watch(info: &GameInfo, films: &[Box<dyn Film>], every: Option<usize>) -> 
     Ok(())
 }
 
-/// The film as text: the start, every so many turns, every turn with a fault, the end.
+/// Prints a film: the start, every Nth turn, every turn with a fault, and the end.
 fn dump(info: &GameInfo, film: &dyn Film, number: usize, every: Option<usize>) -> String {
     let last = film.len() - 1;
-    let step = every.unwrap_or(last / PICTURES + 1).max(1);
+    let step = every.unwrap_or(last / DEFAULT_PICTURES + 1).max(1);
     let colour = output::colour();
     let mut text = format!("=== {}, game {number}, {}\n", info.title, title(film));
     for turn in 0..=last {

@@ -1,12 +1,12 @@
-//! Pictures in colour: as ANSI text, or as ratatui text.
+//! Renders pictures in colour: as ANSI text, or for ratatui.
 
 use agon_core::picture::{PaletteColor, Picture, Span, Style};
 use ratatui::style::{Color, Modifier, Style as TuiStyle};
 use ratatui::text::{Line, Span as TuiSpan, Text};
 
-/// Twenty colours that can be told apart, light enough for black letters on most of them.
-/// The hues are spread by the golden angle and the lightness alternates.
-const SEATS: [Rgb; 20] = [
+/// Twenty distinct colours, most of them light enough for black letters.
+/// The hues are spread by the golden angle, and the lightness alternates.
+const SEAT_COLOURS: [Rgb; 20] = [
     (230, 90, 80),
     (80, 150, 240),
     (240, 190, 60),
@@ -34,7 +34,7 @@ type Rgb = (u8, u8, u8);
 fn rgb(ink: PaletteColor) -> Option<Rgb> {
     match ink {
         PaletteColor::Plain => None,
-        PaletteColor::Seat(i) => Some(SEATS[i as usize % SEATS.len()]),
+        PaletteColor::Seat(i) => Some(SEAT_COLOURS[i as usize % SEAT_COLOURS.len()]),
         PaletteColor::Faint => Some((130, 130, 130)),
         PaletteColor::Good => Some((90, 200, 100)),
         PaletteColor::Bad => Some((240, 80, 80)),
@@ -42,7 +42,7 @@ fn rgb(ink: PaletteColor) -> Option<Rgb> {
     }
 }
 
-/// Letters and paper of a style. Letters on coloured paper are black or white, whichever is legible.
+/// Foreground and background of a style. On a coloured background the foreground is black or white, whichever is legible.
 pub fn colours(style: Style) -> (Option<Rgb>, Option<Rgb>) {
     let paper = rgb(style.background);
     let ink = rgb(style.color).or_else(|| {
@@ -53,7 +53,7 @@ pub fn colours(style: Style) -> (Option<Rgb>, Option<Rgb>) {
     (ink, paper)
 }
 
-/// The picture as text with ANSI colours, or plain.
+/// The picture as text, with ANSI colours or plain.
 pub fn ansi(picture: &Picture, colour: bool) -> String {
     if !colour {
         return picture.plain();

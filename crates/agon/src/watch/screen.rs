@@ -1,4 +1,4 @@
-//! The film on a whole screen.
+//! Full-screen player for `--watch`.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::output;
 
 const HELP: &str = "space play/pause  ←/→ step  +/- speed  home/end  ↑/↓ scroll  n/p game  q quit";
 
-/// Shows films until the person quits. The terminal is put back as it was, whatever happens.
+/// Shows films until the user quits. Always restores the terminal.
 pub fn run(info: &GameInfo, films: &[Box<dyn Film>]) -> io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let mut controls = Controls::new(films.iter().map(|film| film.len()).collect());
@@ -49,7 +49,7 @@ enum Pressed {
     Nothing,
 }
 
-/// Waits a sixtieth of a second for a key.
+/// Waits up to 1/60 s for a key.
 fn next_key() -> io::Result<Pressed> {
     if !event::poll(Duration::from_millis(16))? {
         return Ok(Pressed::Nothing);
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// A film of the weakest bots.
+    /// A film of a game between the weakest house bots.
     fn film(id: &str) -> (&'static GameInfo, Box<dyn Film>) {
         let table = any_game(id).unwrap();
         let info = table.info();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_fits_a_screen_and_shows_where_we_are() {
+    fn screen_of_every_game_shows_the_current_turn() {
         for info in agon_games::infos() {
             let (info, film) = film(info.id);
             let last = film.len() - 1;
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_terminal_is_no_reason_to_die() {
+    fn tiny_terminal_does_not_panic() {
         let (info, film) = film("connect-five");
         for (width, height) in [(1, 1), (10, 3), (40, 6)] {
             screen(info, film.as_ref(), 1, width, height);

@@ -1,4 +1,4 @@
-//! Where it all happens: real servers, real processes of the real program, and a network between all of them that can be spoilt.
+//! Test cluster: real servers, real processes of the program, and a network proxy between all of them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,53 +10,53 @@ use tempfile::TempDir;
 
 use crate::cups::{self, Cup};
 use crate::liar::Liar;
-use crate::proof::{self, Came};
-use crate::{Kind, common};
+use crate::proof::{self, CompetitionResult};
+use crate::{EventKind, common};
 
-/// Honest ones.
+/// Number of honest workers.
 pub const WORKERS: usize = 3;
-/// Room on a worker's disk for what it fetches.
+/// Disk space of a worker's cache in bytes.
 const DISK: u64 = 8 << 20;
 
-/// What came of it all.
+/// Statistics of the whole test.
 #[derive(Default)]
 pub struct Recovered {
     pub rounds: u32,
     pub matches: u64,
-    pub liars_barred: u32,
-    /// Matches that were taken back because a liar had played them.
-    pub withdrawn: u64,
-    /// Runs that went on where another one had ended.
+    pub liars_banned: u32,
+    /// Matches that were revoked because the lying worker had played them.
+    pub revoked: u64,
+    /// Runs that resumed an earlier one.
     pub resumed: u32,
-    /// Times that a coordinator, or a worker, ended by itself and was started again, as a service manager does.
-    pub revived: (u32, u32),
+    /// How often a coordinator and a worker exited and were restarted, as a service manager does.
+    pub restarted: (u32, u32),
 }
 
-pub struct Theatre {
+pub struct Cluster {
     folder: TempDir,
     nats: Nats,
     postgres: Postgres,
-    /// Coordinator to nats-server, coordinator to PostgreSQL, then each worker to nats-server.
+    /// Proxies: coordinator to nats-server, coordinator to PostgreSQL, then each worker to nats-server.
     pub wires: Vec<Proxy>,
     shim: Option<PathBuf>,
     cup: Cup,
-    /// The competition's files: each round has its own, as bots' folders change.
+    /// Folder of the competition's files. Each round has a separate one, because bots' folders change.
     home: PathBuf,
     pub(crate) database: Option<Database>,
     coordinator: Option<Program>,
     ended_well: bool,
     workers: Vec<Option<Program>>,
-    /// Seconds by which each worker's clock is wrong.
+    /// Clock error of each worker in seconds.
     clocks: Vec<i64>,
     fillers: Vec<Option<PathBuf>>,
     liar: Option<Liar>,
-    /// What local runs came to.
-    pub expected: Vec<(Cup, Came)>,
+    /// Results of the local runs.
+    pub expected: Vec<(Cup, CompetitionResult)>,
     pub recovered: Recovered,
 }
 
-impl Theatre {
-    /// `None` where there is no Python to play with, or no servers.
+impl Cluster {
+    /// `None` without Python or without servers.
     pub fn build() -> Option<Self> {
         if agon_test_servers::skip_without_servers() {
             return None;
@@ -68,7 +68,7 @@ impl Theatre {
         let mut wires = vec![Proxy::to(nats.port()), Proxy::to(postgres.port())];
         wires.extend((0..WORKERS).map(|_| Proxy::to(nats.port())));
         let shim = agon_test_servers::wrong_clock(folder.path());
-        let mut theatre = Self {
+        let mut cluster = Self {
             folder,
             nats,
             postgres,
@@ -86,14 +86,14 @@ impl Theatre {
             expected: Vec::new(),
             recovered: Recovered::default(),
         };
-        // They are there when the first competition begins.
-        (0..WORKERS).for_each(|worker| theatre.employ(worker));
-        theatre.expected = proof::alone(theatre.folder.path());
-        Some(theatre)
+        // The workers are running when the first competition starts.
+        (0..WORKERS).for_each(|worker| cluster.start_worker(worker));
+        cluster.expected = proof::alone(cluster.folder.path());
+        Some(cluster)
     }
 
-    /// A competition begins, in a folder and a database of its own.
-    pub fn raise_the_curtain(&mut self, cup: Cup) {
+    /// Starts a competition in a new folder and a new database.
+    pub fn start_competition(&mut self, cup: Cup) {
         self.cup = cup;
         self.recovered.rounds += 1;
         self.home = self.folder.path().join(format!("round-{}", self.recovered.rounds));
@@ -103,13 +103,13 @@ impl Theatre {
         self.coordinate();
         for worker in 0..WORKERS {
             if self.workers[worker].is_none() {
-                self.employ(worker);
+                self.start_worker(worker);
             }
         }
     }
 
-    /// The address of a server through one of the networks.
-    fn nats_by(&self, wire: usize) -> String {
+    /// Address of nats-server through one of the proxies.
+    fn nats_url_through(&self, wire: usize) -> String {
         format!("nats://127.0.0.1:{}", self.wires[wire].port())
     }
 
@@ -118,18 +118,18 @@ impl Theatre {
         format!("postgres://agon@127.0.0.1:{}/{name}", self.wires[1].port())
     }
 
-    /// Where the competition's file is, and which it is.
-    pub fn stage(&self) -> (&Path, Cup) {
+    /// Folder and name of the current competition.
+    pub fn competition(&self) -> (&Path, Cup) {
         (&self.home, self.cup)
     }
 
-    fn script(&self, log: &str, words: &[&str]) -> ProgramConfig {
-        script(&self.home, &self.folder.path().join(log), words)
+    fn program(&self, log: &str, words: &[&str]) -> ProgramConfig {
+        program(&self.home, &self.folder.path().join(log), words)
     }
 
     fn coordinate(&mut self) {
         let (file, nats, database) =
-            (format!("{}.toml", self.cup.name()), self.nats_by(0), self.database_by());
+            (format!("{}.toml", self.cup.name()), self.nats_url_through(0), self.database_by());
         let words = [
             "run",
             &file,
@@ -144,84 +144,87 @@ impl Theatre {
             "--json",
         ];
         self.coordinator =
-            Some(self.script(&format!("coordinator-{}.log", self.recovered.rounds), &words).start());
+            Some(self.program(&format!("coordinator-{}.log", self.recovered.rounds), &words).start());
     }
 
-    fn employ(&mut self, worker: usize) {
-        let (name, nats) = (format!("w{worker}"), self.nats_by(2 + worker));
+    fn start_worker(&mut self, worker: usize) {
+        let (name, nats) = (format!("w{worker}"), self.nats_url_through(2 + worker));
         let cache = self.cache(worker);
         let words =
             ["worker", "--nats", &nats, "--name", &name, "--jobs", "1", "--cache", cache.to_str().unwrap()];
         let folder = self.folder.path();
-        let mut script = script(folder, &folder.join(format!("{name}.log")), &words);
+        let mut config = program(folder, &folder.join(format!("{name}.log")), &words);
         if agon_test_servers::can_have_small_disks() {
-            script = script.with_small_disk(&cache, DISK);
+            config = config.with_small_disk(&cache, DISK);
         }
         if let (Some(shim), true) = (&self.shim, self.clocks[worker] != 0) {
-            script = script.with_clock(shim, self.clocks[worker]);
+            config = config.with_clock(shim, self.clocks[worker]);
         }
-        self.workers[worker] = Some(script.start());
+        self.workers[worker] = Some(config.start());
     }
 
     fn cache(&self, worker: usize) -> PathBuf {
         self.folder.path().join(format!("cache-{worker}"))
     }
 
-    /// Whether something can happen on this machine at all.
-    pub fn is_possible(&self, kind: Kind) -> bool {
+    /// Whether an event is possible on this machine.
+    pub fn is_possible(&self, kind: EventKind) -> bool {
         match kind {
-            Kind::ClockWrong => self.shim.is_some(),
-            Kind::DiskFull => agon_test_servers::can_have_small_disks(),
+            EventKind::ClockWrong => self.shim.is_some(),
+            EventKind::DiskFull => agon_test_servers::can_have_small_disks(),
             _ => true,
         }
     }
 
-    /// Whether something can happen now.
-    pub fn can(&self, kind: Kind, whom: usize) -> bool {
+    /// Whether an event is possible now.
+    pub fn can(&self, kind: EventKind, target: usize) -> bool {
         match kind {
-            Kind::WorkerKilled | Kind::ClockWrong | Kind::DiskFull => self.workers[whom].is_some(),
-            Kind::CoordinatorKilled => self.coordinator.is_some(),
-            Kind::Liar => self.liar.is_none(),
-            _ => true,
-        }
-    }
-
-    /// Lets it happen; says to whom.
-    pub fn break_it(&mut self, kind: Kind, whom: usize, chance: u64) -> String {
-        match kind {
-            Kind::WorkerKilled => {
-                self.workers[whom] = None;
-                format!("w{whom}")
+            EventKind::WorkerKilled | EventKind::ClockWrong | EventKind::DiskFull => {
+                self.workers[target].is_some()
             }
-            Kind::CoordinatorKilled => {
+            EventKind::CoordinatorKilled => self.coordinator.is_some(),
+            EventKind::Liar => self.liar.is_none(),
+            _ => true,
+        }
+    }
+
+    /// Triggers the event. Returns a description of the target.
+    pub fn trigger(&mut self, kind: EventKind, target: usize, chance: u64) -> String {
+        match kind {
+            EventKind::WorkerKilled => {
+                self.workers[target] = None;
+                format!("w{target}")
+            }
+            EventKind::CoordinatorKilled => {
                 self.coordinator = None;
-                "it is started again".to_owned()
+                "it is restarted".to_owned()
             }
-            Kind::NatsKilled => {
+            EventKind::NatsKilled => {
                 self.nats.kill();
-                "it is started again".to_owned()
+                "it is restarted".to_owned()
             }
-            Kind::PostgresKilled => {
+            EventKind::PostgresKilled => {
                 self.postgres.kill();
-                "it is started again".to_owned()
+                "it is restarted".to_owned()
             }
-            Kind::NetworkCut | Kind::NetworkSevered | Kind::NetworkSlow | Kind::NetworkDeadOneWay => {
-                self.spoil(kind, whom, chance)
+            EventKind::NetworkCut
+            | EventKind::NetworkSevered
+            | EventKind::NetworkSlow
+            | EventKind::NetworkDeadOneWay => self.spoil(kind, target, chance),
+            EventKind::DiskFull => {
+                // Restarted with an empty cache, so that it must fetch everything.
+                self.workers[target] = None;
+                self.start_worker(target);
+                self.fill(target);
+                format!("w{target}, restarted with an empty cache")
             }
-            Kind::DiskFull => {
-                // Begun anew, so that it must fetch everything.
-                self.workers[whom] = None;
-                self.employ(whom);
-                self.fill(whom);
-                format!("w{whom}, begun with nothing")
+            EventKind::ClockWrong => {
+                self.clocks[target] = [-86_400 * 400, -3_600, 90, 86_400 * 4_000][(chance % 4) as usize];
+                self.workers[target] = None;
+                self.start_worker(target);
+                format!("w{target}, by {} s from now on", self.clocks[target])
             }
-            Kind::ClockWrong => {
-                self.clocks[whom] = [-86_400 * 400, -3_600, 90, 86_400 * 4_000][(chance % 4) as usize];
-                self.workers[whom] = None;
-                self.employ(whom);
-                format!("w{whom}, by {} s from now on", self.clocks[whom])
-            }
-            Kind::Liar => {
+            EventKind::Liar => {
                 let liar = Liar::enter(&self.nats.url(), self.folder.path(), chance);
                 let name = liar.name.clone();
                 self.liar = Some(liar);
@@ -230,13 +233,13 @@ impl Theatre {
         }
     }
 
-    fn spoil(&self, kind: Kind, wire: usize, chance: u64) -> String {
+    fn spoil(&self, kind: EventKind, wire: usize, chance: u64) -> String {
         let one = &self.wires[wire];
         let way = if chance.is_multiple_of(2) { ProxyDirection::Up } else { ProxyDirection::Down };
         match kind {
-            Kind::NetworkCut => one.cut(),
-            Kind::NetworkSevered => one.reset_connections(),
-            Kind::NetworkSlow => {
+            EventKind::NetworkCut => one.cut(),
+            EventKind::NetworkSevered => one.reset_connections(),
+            EventKind::NetworkSlow => {
                 one.slow(Duration::from_millis(20 + chance % 200), 20_000 + chance % 200_000);
             }
             _ => one.dead(way),
@@ -246,14 +249,14 @@ impl Theatre {
             1 => "coordinator and PostgreSQL".to_owned(),
             worker => format!("w{} and nats-server", worker - 2),
         };
-        if kind == Kind::NetworkDeadOneWay { format!("{name}, {way:?}") } else { name }
+        if kind == EventKind::NetworkDeadOneWay { format!("{name}, {way:?}") } else { name }
     }
 
     fn fill(&mut self, worker: usize) {
         let cache = self.cache(worker);
         let Some(program) = &self.workers[worker] else { return };
         let (seen, begun) = (program.path_inside(&cache), Instant::now());
-        // The disk is there when the program is.
+        // The disk exists when the program is running.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap_or_default();
         while comm().trim() != "agon" && begun.elapsed() < agon_test_servers::WAIT_TIMEOUT {
             std::thread::sleep(Duration::from_millis(2));
@@ -261,39 +264,42 @@ impl Theatre {
         self.fillers[worker] = Some(agon_test_servers::fill(&seen));
     }
 
-    /// Puts it right again.
-    pub fn mend(&mut self, kind: Kind, whom: usize) {
+    /// Ends the failure.
+    pub fn repair(&mut self, kind: EventKind, target: usize) {
         match kind {
-            Kind::WorkerKilled => {
-                if self.workers[whom].is_none() {
-                    self.employ(whom);
+            EventKind::WorkerKilled => {
+                if self.workers[target].is_none() {
+                    self.start_worker(target);
                 }
             }
-            Kind::CoordinatorKilled => {
+            EventKind::CoordinatorKilled => {
                 if self.coordinator.is_none() && !self.ended_well {
                     self.coordinate();
                 }
             }
-            Kind::NatsKilled => self.nats.again(),
-            Kind::PostgresKilled => self.postgres.restart(),
-            Kind::NetworkCut | Kind::NetworkSevered | Kind::NetworkSlow | Kind::NetworkDeadOneWay => {
-                self.wires[whom].restore();
+            EventKind::NatsKilled => self.nats.restart(),
+            EventKind::PostgresKilled => self.postgres.restart(),
+            EventKind::NetworkCut
+            | EventKind::NetworkSevered
+            | EventKind::NetworkSlow
+            | EventKind::NetworkDeadOneWay => {
+                self.wires[target].restore();
             }
-            Kind::DiskFull => {
-                if let Some(filler) = self.fillers[whom].take() {
+            EventKind::DiskFull => {
+                if let Some(filler) = self.fillers[target].take() {
                     let _ = fs::remove_file(filler);
                 }
             }
-            Kind::ClockWrong | Kind::Liar => {}
+            EventKind::ClockWrong | EventKind::Liar => {}
         }
     }
 
-    /// What a service manager does: who ended by itself is started again.
-    pub fn look_after(&mut self) {
+    /// Restarts processes that exited, as a service manager does.
+    pub fn restart_exited(&mut self) {
         for worker in 0..WORKERS {
             if self.workers[worker].as_mut().is_some_and(|one| one.ended().is_some()) {
-                self.recovered.revived.1 += 1;
-                self.employ(worker);
+                self.recovered.restarted.1 += 1;
+                self.start_worker(worker);
             }
         }
         let Some(status) = self.coordinator.as_mut().and_then(Program::ended) else { return };
@@ -302,26 +308,26 @@ impl Theatre {
             return;
         }
         assert_ne!(status.code(), Some(2), "{}", self.words());
-        self.recovered.revived.0 += 1;
+        self.recovered.restarted.0 += 1;
         self.coordinate();
     }
 
-    /// Whether somebody lies whom everybody still believes.
+    /// Whether there is a lying worker that is not banned yet.
     pub const fn has_liar(&self) -> bool {
         self.liar.is_some()
     }
 
-    /// Nobody leads any more.
-    pub fn leave_the_desk(&mut self) {
+    /// Stops the coordinator.
+    pub fn stop_coordinator(&mut self) {
         self.coordinator = None;
     }
 
-    /// A liar that nobody believes any more has done its part.
-    pub fn dismiss_the_liar(&mut self) {
+    /// Stops a lying worker that is banned.
+    pub fn stop_banned_liar(&mut self) {
         self.liar = None;
     }
 
-    /// What this round's coordinators have told, run after run.
+    /// Events of all runs of this round's coordinators.
     pub fn told(&self) -> Vec<serde_json::Value> {
         let log = self.folder.path().join(format!("coordinator-{}.log", self.recovered.rounds));
         let said = fs::read(log).unwrap_or_default();
@@ -329,12 +335,12 @@ impl Theatre {
         said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Whether the competition was played to its end.
-    pub const fn is_over(&self) -> bool {
+    /// Whether the competition is finished.
+    pub const fn is_finished(&self) -> bool {
         self.ended_well
     }
 
-    /// What everybody said last.
+    /// Last output of all processes.
     pub fn words(&self) -> String {
         let mut text = String::new();
         for name in [&format!("coordinator-{}", self.recovered.rounds), "w0", "w1", "w2"] {
@@ -348,12 +354,12 @@ impl Theatre {
     }
 }
 
-/// The program, with a log of its own.
-pub fn script(folder: &Path, log: &Path, words: &[&str]) -> ProgramConfig {
-    let script = ProgramConfig::new(env!("CARGO_BIN_EXE_agon"), words, folder, log);
-    let script = script.with("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+/// The program with a separate log file.
+pub fn program(folder: &Path, log: &Path, words: &[&str]) -> ProgramConfig {
+    let config = ProgramConfig::new(env!("CARGO_BIN_EXE_agon"), words, folder, log);
+    let config = config.with("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     match common::python() {
-        Some(python) => script.with("AGON_PYTHON", python),
-        None => script,
+        Some(python) => config.with("AGON_PYTHON", python),
+        None => config,
     }
 }

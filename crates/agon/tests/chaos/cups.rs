@@ -1,19 +1,19 @@
-//! What is played: bots that think by sleeping, so that a loaded machine changes nothing about their games.
+//! The competitions of the test. Their bots think by sleeping, so that a loaded machine does not change their games.
 
 use std::path::Path;
 
-/// A competition of the story, by the name of its file.
+/// A competition, by the name of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cup {
-    /// Quick games of the house: what a liar takes part in. It is a thread of the test and has no sandbox to offer.
+    /// Fast games between house bots. The lying worker takes part here, because it is a thread of the test without a sandbox.
     House,
-    /// Connect Five: what bots keep goes from match to match, so that each depends on those before it.
+    /// Connect Five: bots keep data from match to match, so that each match depends on the earlier ones.
     Kept,
-    /// Bots in processes, a round robin and then a knockout among its best.
+    /// Bots in processes: a round robin, then a knockout of the best.
     Words,
 }
 
-/// In the order in which they are played.
+/// All competitions, in the order in which they are played.
 pub const CUPS: [Cup; 3] = [Cup::House, Cup::Kept, Cup::Words];
 
 impl Cup {
@@ -77,7 +77,7 @@ letters = "AEIORSTN"
 swap = true
 "#;
 
-/// The bot itself is that of the competitions of each kind: its moves depend on everything it has kept and may read.
+/// The moves of this bot depend on all data that it has kept and may read.
 const KEPT: &str = r#"name = "Kept in a storm"
 game = "connect-five"
 seed = "a third storm"
@@ -91,7 +91,7 @@ parts = [{ games = 3, first_to = 2, seconds = 5 }]
 
 const LEARNER: &str = include_str!("../../../../test-bots/competitions/learner/Learner.py");
 
-/// Writes all of it.
+/// Writes all competition files and bots.
 pub fn write(folder: &Path) {
     let put = |name: &str, text: &str| {
         let path = folder.join(name);

@@ -1,5 +1,5 @@
-//! A worker with an altered engine: it says everything as it should, and reports what was not played. What it hands in agrees with itself to the last
-//! checksum, so that only playing it again shows what it is.
+//! A worker with a modified engine. It follows the protocol, but reports results that were not played. Its reports are consistent up to the
+//! checksums, so that only playing the match again reveals them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use agon_store::{FinishedMatch, StoredGame};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// How it lies.
+/// Kind of the lie.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
-    /// Those who lost have won: the rules do not come to that.
+    /// Losers and winners are swapped, which contradicts the rules.
     Turned,
-    /// Somebody else's bot sat there, under the name and hash of the right one: the rules do come to that, others do not.
+    /// Another bot played under the name and hash of the right one. This follows the rules, but other workers get other results.
     Replaced,
 }
 
-/// A liar at work, until it is dropped.
+/// A running lying worker. It stops when this is dropped.
 pub struct Liar {
     pub name: String,
     stop: Arc<StopFlag>,
@@ -46,7 +46,7 @@ impl Liar {
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
             let runtime = runtime.unwrap();
-            // The server may be away just now.
+            // The server may be down at the moment.
             let link = loop {
                 match runtime.block_on(NatsConnection::connect(&options)) {
                     Ok(link) => break link,
@@ -108,7 +108,7 @@ impl MatchBackend for Lie {
                 };
                 let (wrong, right) = (told(&wrong), told(right));
                 for game in &mut finished.games {
-                    // To the byte what a record says of the right bot: whoever replays it comes to the same digest.
+                    // The record names the right bot to the byte, so that a replay gives the same digest.
                     forge(game, |line| {
                         let is_head = line.contains("\"seats\":[{\"name\"");
                         let change =
@@ -122,14 +122,14 @@ impl MatchBackend for Lie {
     }
 }
 
-/// The line of a record that says who won, the other way round.
+/// The line of a record with the result, with winners and losers swapped.
 fn turned(line: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(line).unwrap();
     value.pointer_mut("/end/outcome/seats")?.as_array_mut()?.reverse();
     Some(value.to_string())
 }
 
-/// Writes a record anew, with changed lines and the checksums that belong to them. Lines that stay as they are stay so to the byte.
+/// Rewrites a record with changed lines and matching checksums. Unchanged lines stay the same to the byte.
 fn forge(game: &mut StoredGame, change: impl Fn(&str) -> Option<String>) {
     let Some(record) = &mut game.record else { return };
     let length = zstd::zstd_safe::find_frame_compressed_size(record).unwrap();

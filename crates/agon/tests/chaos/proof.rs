@@ -1,4 +1,4 @@
-//! What must hold when a competition is over, whatever happened: what it came to is what it comes to on one machine.
+//! Invariants at the end of a competition: its result equals the result of a run on one machine.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,27 +12,27 @@ use agon_league::{Entrant, MatchKey};
 use agon_store::{BannedWorker, Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
-use crate::cluster::{Recovered, Theatre, script};
+use crate::cluster::{Cluster, Recovered, program};
 use crate::common;
 use crate::cups::{self, CUPS, Cup};
 
-/// What a competition came to.
-pub struct Came {
-    /// All tables, without times.
+/// Result of a competition.
+pub struct CompetitionResult {
+    /// All tables without times.
     tables: String,
-    /// Every match's place, with the digests of its games.
+    /// All matches, with the digests of their games.
     matches: Vec<(MatchKey, Vec<Digest>)>,
-    /// What each bot keeps in the end, by its hash.
+    /// Hash of each bot's data at the end.
     kept: Vec<Option<String>>,
 }
 
-/// Plays all competitions on this machine alone, beside each other: their bots think by sleeping.
-pub fn alone(folder: &Path) -> Vec<(Cup, Came)> {
+/// Plays all competitions on this machine in parallel. Their bots think by sleeping.
+pub fn alone(folder: &Path) -> Vec<(Cup, CompetitionResult)> {
     let home = folder.join("alone");
     cups::write(&home);
     let start = |cup: Cup| {
         let (file, log) = (format!("{}.toml", cup.name()), folder.join(format!("alone-{}.log", cup.name())));
-        script(&home, &log, &["run", &file, "--jobs", "3", "--json"]).start()
+        program(&home, &log, &["run", &file, "--jobs", "3", "--json"]).start()
     };
     let runs: Vec<_> = CUPS.iter().map(|cup| (*cup, start(*cup))).collect();
     let came = |(cup, mut run): (Cup, agon_test_servers::Program)| {
@@ -43,78 +43,78 @@ pub fn alone(folder: &Path) -> Vec<(Cup, Came)> {
     runs.into_iter().map(came).collect()
 }
 
-impl Theatre {
-    /// Everything that must hold now that the competition is over.
+impl Cluster {
+    /// Checks all invariants at the end of the competition.
     pub fn verify(&mut self) -> String {
-        self.leave_the_desk();
+        self.stop_coordinator();
         let database = self.database.take().unwrap();
-        let (home, cup) = self.stage();
+        let (home, cup) = self.competition();
         let (came, barred) = read(home, cup, Some(&database.url));
         let (name, (_, right)) = (cup.name(), self.expected.iter().find(|(one, _)| *one == cup).unwrap());
         let once: BTreeSet<_> = came.matches.iter().map(|(key, _)| *key).collect();
-        assert_eq!(once.len(), came.matches.len(), "{name}: a match is there twice");
-        assert_eq!(came.matches, right.matches, "{name}: not the matches of the local run");
-        assert_eq!(came.kept, right.kept, "{name}: bots do not keep what they keep in the local run");
-        assert_eq!(came.tables, right.tables, "{name}: the table is not that of the local run");
+        assert_eq!(once.len(), came.matches.len(), "{name}: duplicate match");
+        assert_eq!(came.matches, right.matches, "{name}: the matches differ from the local run");
+        assert_eq!(came.kept, right.kept, "{name}: the bots' data differs from the local run");
+        assert_eq!(came.tables, right.tables, "{name}: the table differs from the local run");
         let honest = barred.iter().all(|one| one.worker.starts_with("liar"));
-        assert!(honest, "{name}: an honest worker was barred: {barred:?}");
+        assert!(honest, "{name}: an honest worker was banned: {barred:?}");
 
         let matches = came.matches.len() as u64;
         let told = self.told();
         let all = &mut self.recovered;
         all.matches += matches;
-        all.liars_barred += barred.len() as u32;
-        all.withdrawn += told
+        all.liars_banned += barred.len() as u32;
+        all.revoked += told
             .iter()
             .filter(|one| one["event"] == "barred")
             .filter_map(|one| one["again"].as_u64())
             .sum::<u64>();
         all.resumed += told.iter().filter(|one| one["resumed"] == true).count() as u32;
         if !barred.is_empty() {
-            self.dismiss_the_liar();
+            self.stop_banned_liar();
         }
         format!(
-            "{name} is over: {matches} matches, each once, the table of the local run; barred: {}",
+            "{name} is finished: {matches} matches, each once, the table of the local run; banned: {}",
             barred.len()
         )
     }
 }
 
 impl Recovered {
-    /// In words.
+    /// Summary as text.
     pub fn summary(&self) -> String {
         format!(
-            "{} competitions, {} matches, each in its ledger exactly once; tables as played on one machine\nliars barred: {}; matches taken back and played again: {}\nruns that went on where another had ended: {}\nended by themselves and were started again: coordinator {}, workers {}",
+            "{} competitions, {} matches, each in its ledger exactly once; tables as played on one machine\nlying workers banned: {}; matches revoked and played again: {}\nruns that resumed an earlier one: {}\nexited and were restarted: coordinator {}, workers {}",
             self.rounds,
             self.matches,
-            self.liars_barred,
-            self.withdrawn,
+            self.liars_banned,
+            self.revoked,
             self.resumed,
-            self.revived.0,
-            self.revived.1
+            self.restarted.0,
+            self.restarted.1
         )
     }
 }
 
-/// Reads what a competition came to, from its file or a database, and who was barred.
-fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<BannedWorker>) {
+/// Reads the result of a competition from its file or a database, and the banned workers.
+fn read(home: &Path, cup: Cup, database: Option<&str>) -> (CompetitionResult, Vec<BannedWorker>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let sitting = LoadedCompetition::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
+    let loaded = LoadedCompetition::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
     let place = database.map_or(LedgerLocation::File, |url| LedgerLocation::Database(url.to_owned()));
-    let phases = sitting.competition.phases.len() as u32;
+    let phases = loaded.competition.phases.len() as u32;
     let tables = (1..=phases).map(|phase| table(home, cup, phase, database)).collect();
     runtime.block_on(async {
-        let ledger = sitting.ledger_to_read_at(&place).await.unwrap();
+        let ledger = loaded.ledger_to_read_at(&place).await.unwrap();
         assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
         let (mut matches, mut kept) = (Vec::new(), Vec::new());
         for phase in 0..phases {
             matches.extend(played(ledger.as_ref(), phase).await);
         }
-        for entrant in 0..sitting.competition.entrants.len() as u32 {
+        for entrant in 0..loaded.competition.entrants.len() as u32 {
             let data = ledger.data_folder_before(Entrant(entrant), phases - 1, u32::MAX).await.unwrap();
             kept.push(data.map(|(_, data)| data.hash.to_string()));
         }
-        (Came { tables, matches, kept }, ledger.banned_workers().await.unwrap())
+        (CompetitionResult { tables, matches, kept }, ledger.banned_workers().await.unwrap())
     })
 }
 
@@ -129,7 +129,7 @@ async fn played(ledger: &dyn Ledger, phase: u32) -> Vec<(MatchKey, Vec<Digest>)>
     all
 }
 
-/// A table, without times.
+/// A table without times.
 fn table(home: &Path, cup: Cup, phase: u32, database: Option<&str>) -> String {
     let (file, phase) = (format!("{}.toml", cup.name()), phase.to_string());
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));

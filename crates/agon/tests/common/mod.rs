@@ -1,5 +1,5 @@
-//! Runs the program as a person would and writes down what it did.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Runs the program as a user would and captures the result.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod place;
 
@@ -9,7 +9,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::{TempDir, tempdir_in};
 
-/// Runs `agon` with these words (separated by blanks) in a folder.
+/// Runs `agon` with these arguments (separated by spaces) in a folder.
 pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_agon"))
         .args(words.split_whitespace())
@@ -21,15 +21,15 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
         .unwrap()
 }
 
-/// `agon` with these arguments, some of which may hold blanks, in a folder.
+/// `agon` with these arguments, which may contain spaces, in a folder.
 pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-    // The Python package is laid out in the cache: in one of our own, so that no other build's is taken.
+    // Agon unpacks its Python package into the cache folder. A separate one avoids the package of another build.
     command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
-/// A new folder with the files of this folder of `test-bots`. Bots run in a copy: Python writes beside them.
+/// A new folder with a copy of this folder of `test-bots`. Bots run in a copy, because Python writes beside them.
 pub fn copy_of(name: &str) -> TempDir {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-bots").join(name);
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -40,7 +40,7 @@ pub fn copy_of(name: &str) -> TempDir {
     folder
 }
 
-/// A Python with `NumPy`: `AGON_PYTHON`, else the project's own. Colour Battle and Hide and Seek hand arrays to their bots.
+/// A Python with `NumPy`: `AGON_PYTHON`, else the project's virtual environment. Colour Battle and Hide and Seek pass arrays to their bots.
 #[track_caller]
 pub fn python() -> Option<PathBuf> {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
@@ -59,7 +59,7 @@ pub fn good(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Runs `agon` with these words.
+/// Runs `agon` with these arguments.
 pub fn run(words: &str) -> Output {
     run_in(Path::new("."), words, "")
 }
@@ -76,7 +76,7 @@ pub fn json(words: &str) -> serde_json::Value {
     serde_json::from_str(&stdout(words)).unwrap()
 }
 
-/// Exit code, stdout and stderr as one text, with what varies masked.
+/// Exit code, stdout and stderr as one text, with variable parts masked.
 pub fn whole(words: &str) -> String {
     let output = run(words);
     let text = |bytes: &[u8]| mask(&String::from_utf8_lossy(bytes));
@@ -88,7 +88,7 @@ pub fn whole(words: &str) -> String {
     )
 }
 
-/// Times become `[time]`, and the width of columns no longer depends on them.
+/// Replaces times by `[time]`, so that the width of columns does not depend on them.
 pub fn mask(text: &str) -> String {
     text.lines().map(|line| mask_line(line) + "\n").collect()
 }
@@ -101,7 +101,7 @@ fn mask_line(line: &str) -> String {
         |number: &str, unit: &str| number.parse::<f64>().is_ok() && matches!(unit, "ns" | "us" | "ms" | "s");
     let words: Vec<&str> = line.split(' ').collect();
     let Some(last) = words.iter().rposition(|w| !w.is_empty()) else { return String::new() };
-    // Only the columns at the end of a table hold times.
+    // Only the last columns of a table contain times.
     if last > 0 && is_time(words[last - 1], words[last]) && line.starts_with(' ') {
         let mut kept: Vec<&str> = line.split_whitespace().collect();
         while kept.len() > 1 && is_time(kept[kept.len() - 2], kept[kept.len() - 1]) {
@@ -123,7 +123,7 @@ pub fn folder_with(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// Every measured time and share becomes `[time]` or `[share]`; runs of blanks become one, rules a short one.
+/// Replaces measured times and shares by `[time]` and `[share]`, and shortens runs of spaces and lines.
 pub fn masked_times(text: &str) -> String {
     text.lines().map(|line| mask_measures(line) + "\n").collect()
 }

@@ -1,4 +1,4 @@
-//! A place to try bots in: their folder, and one for what Agon keeps for itself, which must be empty after each run.
+//! Test folders: one for the bots, and one for Agon's temporary files, which must be empty after each run.
 
 use std::fs;
 use std::io::{Cursor, Write as _};
@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 
 use super::{agon, good};
 
-/// A folder of a test: `bots/` to run in, `tmp/` for what Agon keeps for itself.
+/// Folders of a test: `bots/` for the bots, `tmp/` for Agon's temporary files.
 pub struct Place {
     pub folder: TempDir,
 }
@@ -51,7 +51,7 @@ impl Place {
         self.folder.path().join("tmp")
     }
 
-    /// What Agon keeps for itself now.
+    /// Agon's temporary files.
     pub fn left(&self) -> Vec<PathBuf> {
         fs::read_dir(self.tmp()).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
@@ -62,7 +62,7 @@ impl Place {
             .env("TMPDIR", self.tmp())
             .output()
             .unwrap();
-        assert_eq!(self.left(), [""; 0].map(PathBuf::from), "{arguments:?} leaves nothing behind");
+        assert_eq!(self.left(), [""; 0].map(PathBuf::from), "{arguments:?} leaves temporary files");
         output
     }
 
@@ -71,7 +71,7 @@ impl Place {
         good(&self.run(arguments))
     }
 
-    /// What a play is refused with, before any game.
+    /// Error message of a command that is rejected before any game.
     pub fn refused(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
@@ -88,14 +88,14 @@ impl Place {
     }
 }
 
-/// Answers and never fails: the leftmost column with room.
+/// Always plays the leftmost free column.
 const PLAYER: &str = "class NAME:\n    def get_move(self, board, player, T, N):\n        return next(c for c in range(9) if board[0][c] == 0)\n";
 
 pub fn player(name: &str) -> String {
     PLAYER.replace("NAME", name)
 }
 
-/// A Word Racer bot that plays on only if `words.dat` is what it should be: so many words, the first of them this one.
+/// A Word Racer bot that keeps playing only if this condition on `words.dat` holds.
 pub fn reader(words: &str) -> String {
     format!(
         "import sys\nwords = open('words.dat').read().split('\\n')\nassert words[-1] == '' and {words}, words[:3]\n\

@@ -1,4 +1,4 @@
-//! Where a hostile bot plays: folders, an honest bot, a victim beside the engine, and a look around afterwards.
+//! Test harness for a hostile bot: folders, an honest bot, a victim process beside the engine, and checks afterwards.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,15 +14,15 @@ use tempfile::TempDir;
 
 use crate::{Bot, Game};
 
-/// No game here takes nearly as long, start-up limit included.
-const LONGEST: Duration = Duration::from_mins(10);
-/// What ends with the engine has so long to be gone: only what stays waits that long. Less than the daemon that must be found stays.
-const TO_GO: Duration = Duration::from_secs(10);
+/// Timeout of a game, including the start. No game takes nearly as long.
+const GAME_TIMEOUT: Duration = Duration::from_mins(10);
+/// Timeout for processes that must end with the engine. It is shorter than the life of the daemon that the test must find.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where everybody can write.
+/// Folders that every user can write to.
 const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// Who runs `agon`.
+/// User that runs `agon`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Who {
     Root,
@@ -30,7 +30,7 @@ pub enum Who {
 }
 
 impl Who {
-    /// Root too, where the tests run as root.
+    /// All users of the test: root only if the tests run as root.
     #[track_caller]
     pub fn all() -> Vec<Self> {
         if rustix::process::getuid().is_root() {
@@ -43,19 +43,19 @@ impl Who {
         vec![Self::User]
     }
 
-    /// A command of his.
+    /// A command that runs as this user.
     fn command(self, program: &Path) -> Command {
         if self == Self::User && rustix::process::getuid().is_root() {
             let mut command = Command::new("/usr/bin/setpriv");
             let who = [format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"), "--clear-groups".into()];
-            // By way of `env`: what setpriv itself starts, it still finds with root's eyes.
+            // Through `env`, because setpriv itself looks up the program as root.
             command.args(who).arg("/usr/bin/env").arg(program);
             return command;
         }
         Command::new(program)
     }
 
-    /// A Python he can run, with `NumPy` if that is wanted. Looked for once.
+    /// A Python that this user can run, with `NumPy` if `numpy`. Looked up once.
     pub fn python(self, numpy: bool) -> Option<PathBuf> {
         static FOUND: Mutex<Vec<(Who, bool, Option<PathBuf>)>> = Mutex::new(Vec::new());
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,23 +81,23 @@ impl Who {
 
 const ORDINARY: u32 = 65534;
 
-/// What came of playing.
+/// Result of playing.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct AttackResult {
     /// Exit code of `agon play`.
     pub code: Option<i32>,
-    /// What it printed, both streams.
+    /// Output of both streams.
     pub text: String,
-    /// `agon play --json`.
+    /// Output of `agon play --json`.
     pub play: Json,
-    /// `agon replay --json` of its record.
+    /// Output of `agon replay --json` for the record.
     pub replay: Json,
-    /// Bytes of the record.
+    /// Size of the record in bytes.
     pub record: usize,
 }
 
-/// Folders for one bot, and the victim. All of it belongs to whoever runs `agon`.
-pub struct Arena {
+/// Folders for one bot, and the victim. All belong to the user that runs `agon`.
+pub struct Harness {
     home: TempDir,
     who: Who,
     python: PathBuf,
@@ -105,10 +105,10 @@ pub struct Arena {
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
 }
 
-impl Drop for Arena {
+impl Drop for Harness {
     fn drop(&mut self) {
         self.end_victim();
-        // What an attack has made that succeeded.
+        // Files of a successful attack.
         for folder in SHARED_FOLDERS {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let made = format!("{}-", self.token());
@@ -119,7 +119,7 @@ impl Drop for Arena {
     }
 }
 
-/// Processes that this test has started itself. Anything else that becomes its child was left behind by somebody.
+/// Processes that this test has started. Any other child of the test was left behind.
 fn own_children() -> &'static Mutex<HashSet<u32>> {
     static OWN: OnceLock<Mutex<HashSet<u32>>> = OnceLock::new();
     OWN.get_or_init(|| {
@@ -135,47 +135,48 @@ fn spawn(command: &mut Command) -> Child {
     child
 }
 
-impl Arena {
-    /// Lays everything out. `None` where there is no Python for it.
+impl Harness {
+    /// Creates everything. `None` without a suitable Python.
     pub fn new(bot: &Bot, who: Who) -> Option<Self> {
         let python = who.python(bot.game == Game::Colour)?;
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut arena = Self { home, who, python, secret, victim: None };
+        let mut harness = Self { home, who, python, secret, victim: None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
-            fs::create_dir(arena.path(folder)).expect("folder");
+            fs::create_dir(harness.path(folder)).expect("folder");
         }
-        fs::write(arena.path("outside/canary.py"), format!("SECRET = '{}'\n", arena.secret)).expect("write");
-        fs::write(arena.path("honest/secret.txt"), &arena.secret).expect("write");
+        fs::write(harness.path("outside/canary.py"), format!("SECRET = '{}'\n", harness.secret))
+            .expect("write");
+        fs::write(harness.path("honest/secret.txt"), &harness.secret).expect("write");
         let honest = collection().join("around").join(bot.game.honest());
-        copy_all(&honest, &arena.path("honest"));
-        fs::copy(collection().join("attack.py"), arena.path("bot/attack.py")).expect("copy");
+        copy_all(&honest, &harness.path("honest"));
+        fs::copy(collection().join("attack.py"), harness.path("bot/attack.py")).expect("copy");
         if bot.source().is_dir() {
-            copy_all(&bot.source(), &arena.path("bot"));
+            copy_all(&bot.source(), &harness.path("bot"));
         } else {
-            fs::copy(bot.source(), arena.path("bot").join(bot.file())).expect("copy");
+            fs::copy(bot.source(), harness.path("bot").join(bot.file())).expect("copy");
         }
         if bot.game == Game::Native {
-            compile(&arena.path("bot").join(bot.file()), &arena.path("bot/native"));
+            compile(&harness.path("bot").join(bot.file()), &harness.path("bot/native"));
         }
-        arena.own(&arena.path(""));
-        let port = arena.start_victim();
+        harness.own(&harness.path(""));
+        let port = harness.start_victim();
         let targets = json!({
-            "canary": arena.path("outside/canary.py"), "honest": arena.path("honest"), "outside": arena.path("outside"),
-            "victim": arena.victim.as_ref().map(|(victim, ..)| victim.id()), "port": port,
-            "unix": arena.path("outside/socket"), "abstract": arena.token(), "shared": format!("/dev/shm/{}", arena.token()),
-            "token": arena.token(), "cores": std::thread::available_parallelism().map_or(1, usize::from),
+            "canary": harness.path("outside/canary.py"), "honest": harness.path("honest"), "outside": harness.path("outside"),
+            "victim": harness.victim.as_ref().map(|(victim, ..)| victim.id()), "port": port,
+            "unix": harness.path("outside/socket"), "abstract": harness.token(), "shared": format!("/dev/shm/{}", harness.token()),
+            "token": harness.token(), "cores": std::thread::available_parallelism().map_or(1, usize::from),
         });
-        fs::write(arena.path("bot/targets.json"), targets.to_string()).expect("write");
-        arena.prepare(bot);
-        Some(arena)
+        fs::write(harness.path("bot/targets.json"), targets.to_string()).expect("write");
+        harness.prepare(bot);
+        Some(harness)
     }
 
-    /// What one bot needs and no other.
+    /// Preparation for single bots.
     fn prepare(&self, bot: &Bot) {
         if bot.name == "symlink_in_folder" {
-            // Such as an archive brings along.
+            // A link as an archive can contain it.
             symlink(self.path("outside/canary.py"), self.path("bot/linked.py")).expect("link");
             symlink(self.path("outside"), self.path("bot/folder")).expect("link");
         }
@@ -184,7 +185,7 @@ impl Arena {
         }
     }
 
-    /// Where the honest bot is.
+    /// Path of the honest bot.
     fn honest(&self, bot: &Bot) -> PathBuf {
         self.path(if bot.name == "read_neighbour" { "bot/Honest.py" } else { "honest" })
     }
@@ -193,7 +194,7 @@ impl Arena {
         self.home.path().join(name)
     }
 
-    /// A word that occurs nowhere else on the machine.
+    /// A unique text on this machine.
     fn token(&self) -> String {
         self.home.path().file_name().expect("name").to_string_lossy().into_owned()
     }
@@ -228,7 +229,7 @@ impl Arena {
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);
         let mut agon = spawn(command.stdout(out("stdout")).stderr(out("stderr")));
-        let deadline = Instant::now() + LONGEST;
+        let deadline = Instant::now() + GAME_TIMEOUT;
         let code = loop {
             if let Some(status) = agon.try_wait().expect("wait") {
                 break status.code();
@@ -246,8 +247,8 @@ impl Arena {
         (code, text("stdout"), text("stderr"))
     }
 
-    /// Plays two games of the bot against the honest one, and replays their record.
-    pub fn play(&self, bot: &Bot, sandbox: &str) -> Outcome {
+    /// Plays two games against the honest bot, and replays the record.
+    pub fn play(&self, bot: &Bot, sandbox: &str) -> AttackResult {
         let (record, honest) = (self.path("tmp/record"), self.honest(bot));
         let (record, honest) = (record.to_str().expect("path"), honest.to_str().expect("path"));
         let mut arguments = vec!["play"];
@@ -260,21 +261,21 @@ impl Arena {
         let size = fs::metadata(record).map_or(0, |about| about.len() as usize);
         let (_, replayed, more) = self.agon(&["replay", record, "--json"]);
         let replay = serde_json::from_str(&replayed).unwrap_or_default();
-        Outcome { code, text: [stdout, stderr, replayed, more].concat(), play, replay, record: size }
+        AttackResult { code, text: [stdout, stderr, replayed, more].concat(), play, replay, record: size }
     }
 
-    /// Removes what playing is meant to leave.
-    pub fn tidy(&self) {
+    /// Removes the expected files of a game.
+    pub fn remove_expected_files(&self) {
         let _ = fs::remove_file(self.path("tmp/record"));
     }
 
-    /// What is wrong around the game: nothing must be. Ends the victim.
-    pub fn damage(&mut self, outcome: &Outcome) -> Vec<String> {
+    /// Damage outside the game, which must be empty. Stops the victim.
+    pub fn damage(&mut self, outcome: &AttackResult) -> Vec<String> {
         let mut damage = Vec::new();
         if outcome.text.contains(&self.secret) {
-            damage.push("a secret came out".to_owned());
+            damage.push("a secret was printed".to_owned());
         }
-        self.tidy();
+        self.remove_expected_files();
         let mut see = |folder: &Path, expected: &[&str]| {
             let names = fs::read_dir(folder).expect("list").flatten().map(|entry| entry.file_name());
             let names = names.map(|name| name.to_string_lossy().into_owned());
@@ -300,33 +301,33 @@ impl Arena {
         damage
     }
 
-    /// What the victim has to say.
+    /// Stops the victim. Returns its report.
     fn end_victim(&mut self) -> String {
         let Some((mut victim, stdin, mut stdout)) = self.victim.take() else { return String::new() };
         drop(stdin);
-        let mut befell = String::new();
-        stdout.read_to_string(&mut befell).expect("read");
+        let mut report = String::new();
+        stdout.read_to_string(&mut report).expect("read");
         if !victim.wait().expect("wait").success() {
-            befell += "did not end as it should\n";
+            report += "did not end normally\n";
         }
-        befell
+        report
     }
 
-    /// Ends processes that were left running, by their numbers.
-    pub fn end_strangers(&self) {
+    /// Kills processes that were left running, by their ids.
+    pub fn kill_leftovers(&self) {
         let home = self.home.path().to_string_lossy().into_owned();
-        for stranger in self.strangers().into_iter().filter(|stranger| stranger.contains(&home)) {
+        for stranger in self.leftover_processes().into_iter().filter(|stranger| stranger.contains(&home)) {
             let pid = stranger.split(' ').next().unwrap_or_default().parse().ok();
             let pid = pid.and_then(rustix::process::Pid::from_raw).expect("a number");
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
     }
 
-    /// Processes that still run and should not, after some patience.
+    /// Processes that still run after a timeout and should not.
     fn left_running(&self) -> Vec<String> {
-        let deadline = Instant::now() + TO_GO;
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         loop {
-            let left = self.strangers();
+            let left = self.leftover_processes();
             if left.is_empty() || Instant::now() > deadline {
                 return left;
             }
@@ -334,8 +335,8 @@ impl Arena {
         }
     }
 
-    /// Children of this test that it has not started, and whoever names or sits in the arena's folders.
-    fn strangers(&self) -> Vec<String> {
+    /// Children of this test that it has not started, and processes that name or use the test's folders.
+    fn leftover_processes(&self) -> Vec<String> {
         let own = own_children().lock().unwrap_or_else(PoisonError::into_inner);
         let home = self.home.path().to_string_lossy().into_owned();
         let mine = std::process::id();
@@ -348,7 +349,7 @@ impl Arena {
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             let seat = fs::read_link(folder.join("cwd")).unwrap_or_default();
             let here = line.contains(&home) || seat.to_string_lossy().contains(&home);
-            // What names another arena is for its own test to find; one that has ended is nobody's trouble.
+            // A process that names the folder of another test belongs to that test. Ended processes do not count.
             let orphan = parent == mine && !line.contains("agon-hostile-");
             (state != "Z" && (orphan || here)).then(|| format!("{pid} {line}"))
         };

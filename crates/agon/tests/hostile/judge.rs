@@ -1,15 +1,15 @@
-//! Whether it came as it must.
+//! Checks the result of an attack.
 
 use serde_json::Value as Json;
 
-use crate::harness::Outcome;
+use crate::harness::AttackResult;
 use crate::{Bot, Expect, Game};
 
-/// A record of two short games is small, whatever a bot says in them.
-const LARGEST_RECORD: usize = 256 << 10;
+/// Maximum size of a record of two short games, whatever a bot prints.
+const MAX_RECORD_BYTES: usize = 256 << 10;
 
-/// All that is wrong with what came of a bot's games.
-pub fn wrong(bot: &Bot, outcome: &Outcome) -> Vec<String> {
+/// All problems with the result of a bot's games.
+pub fn wrong(bot: &Bot, outcome: &AttackResult) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut must = |holds: bool, what: &str| {
         if !holds {
@@ -17,32 +17,32 @@ pub fn wrong(bot: &Bot, outcome: &Outcome) -> Vec<String> {
         }
     };
     if let Expect::Refused(words) = bot.expect {
-        must(outcome.code == Some(2), "agon play ended with another exit code than 2");
-        must(outcome.text.contains(words), "the refusal does not say what it should");
+        must(outcome.code == Some(2), "the exit code of agon play is not 2");
+        must(outcome.text.contains(words), "the rejection lacks the expected text");
         must(!outcome.text.contains("REACHED"), "the attack reached something");
-        must(!outcome.text.contains(['\u{1b}', '\u{7}', '\u{0}']), "raw control characters came out");
+        must(!outcome.text.contains(['\u{1b}', '\u{7}', '\u{0}']), "the output contains control characters");
         return wrong;
     }
-    must(outcome.code == Some(0), "agon play ended with another exit code than 0");
+    must(outcome.code == Some(0), "the exit code of agon play is not 0");
     must(outcome.replay["verified"] == true, "the record does not verify");
-    must(outcome.play["games"] == 2, "two games were to be played");
+    must(outcome.play["games"] == 2, "not two games were played");
     must(!outcome.text.contains("REACHED"), "the attack reached something");
-    must(outcome.record < LARGEST_RECORD, "the record is large");
-    must(!outcome.text.contains(['\u{1b}', '\u{7}', '\u{0}']), "raw control characters came out");
+    must(outcome.record < MAX_RECORD_BYTES, "the record is too large");
+    must(!outcome.text.contains(['\u{1b}', '\u{7}', '\u{0}']), "the output contains control characters");
     let games = outcome.replay["games"].as_array().cloned().unwrap_or_default();
-    must(games.len() == 2, "two games were to be recorded");
+    must(games.len() == 2, "not two games were recorded");
     let honest = &outcome.play["seats"][1];
     let faultless = honest["faults"].as_object().is_some_and(|faults| faults.values().all(|n| n == 0));
     must(faultless, "the honest bot has faults");
     let asked: usize = games.iter().map(|game| answers(bot.game, game, 1).len()).sum();
-    must(honest["answers"] == asked && asked >= 2, "the honest bot was not asked as often as it should");
+    must(honest["answers"] == asked && asked >= 2, "the honest bot was not asked as often as expected");
     for game in &games {
         wrong.extend(wrong_in(bot, game));
     }
     wrong
 }
 
-/// What is wrong in one game.
+/// Problems in one game.
 fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut must = |holds: bool, what: &str| {
@@ -52,13 +52,13 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
     };
     let (refused, honest) = bot.game.answers();
     let (mine, others) = (answers(bot.game, game, 0), answers(bot.game, game, 1));
-    must(others.iter().all(|answer| answer == honest), "the honest bot's answers are not its own");
+    must(others.iter().all(|answer| answer == honest), "the honest bot's answers were changed");
     let turns = game["turns"].as_array().map_or(0, Vec::len);
     let whole = matches!(bot.game, Game::Solitude | Game::Colour);
-    must(!whole || turns == 4, "the game did not go on to its end");
+    must(!whole || turns == 4, "the game was not played to its end");
     must(
         mine.iter().all(|answer| answer == refused || answer.starts_with('!')),
-        "the answers say that something was reached",
+        "the answers show that something was reached",
     );
     let faults: Vec<&Json> =
         game["faults"].as_array().into_iter().flatten().filter(|fault| fault["seat"] == 0).collect();
@@ -69,13 +69,13 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
         }
         Expect::Fault(kind, words) => {
             let first = faults.first().copied().unwrap_or(&Json::Null);
-            must(first["fault"] == kind, "its first fault is of another kind");
+            must(first["fault"] == kind, "its first fault has another kind");
             let report = format!(
                 "{}\n{}",
                 first["says"].as_str().unwrap_or(""),
                 first["stderr"].as_str().unwrap_or("")
             );
-            must(report.contains(words), "the report does not say what it should");
+            must(report.contains(words), "the report lacks the expected text");
         }
         Expect::Harmless => must(!mine.is_empty(), "it was not asked"),
         Expect::Refused(_) => must(false, "it played"),
@@ -83,14 +83,14 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
     wrong
 }
 
-/// A seat's answers in a game, as the record spells them; faults as `!crash`.
+/// Answers of a seat in a game as in the record; faults as `!crash`.
 fn answers(kind: Game, game: &Json, seat: usize) -> Vec<String> {
     let turns = game["turns"].as_array().into_iter().flatten().filter_map(Json::as_str);
     match kind {
         Game::Solitude | Game::Colour => {
             turns.filter_map(|turn| turn.split(' ').nth(seat).map(str::to_owned)).collect()
         }
-        // Connect Five, where seat 1 moves first.
+        // Connect Five, with seat 1 moving first.
         _ => turns
             .enumerate()
             .filter(|(turn, _)| (turn + 1) % 2 == seat)
@@ -99,8 +99,8 @@ fn answers(kind: Game, game: &Json, seat: usize) -> Vec<String> {
     }
 }
 
-/// What a person wants to see of a game that went wrong.
-pub fn excerpt(outcome: &Outcome) -> String {
+/// Relevant part of a failed result.
+pub fn excerpt(outcome: &AttackResult) -> String {
     let games = outcome.replay["games"].as_array().into_iter().flatten();
     let games: Vec<String> =
         games.map(|game| format!("turns {}\nfaults {:#}\n", game["turns"], game["faults"])).collect();

@@ -1,6 +1,6 @@
-//! The hostile collection: every bot of `test-bots/hostile` plays two games against an honest one, through the whole command line and
-//! behind the real sandbox, as root and as an ordinary user. Each attack must fail, and the game, the other bot and the next game
-//! must go on; nobody around must notice anything, and nothing may be left behind.
+//! Hostile bots: every bot of `test-bots/hostile` plays two games against an honest bot, through the whole command line and in the real
+//! sandbox, as root and as an ordinary user. Each attack must fail. The game, the other bot and the next game must continue. No other process
+//! may be affected, and nothing may be left behind.
 //!
 //! `cargo test -p agon --test hostile NAME` runs one of them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
@@ -12,14 +12,14 @@ mod pages;
 
 use std::path::PathBuf;
 
-use harness::{Arena, Who, collection};
+use harness::{Harness, Who, collection};
 
-/// What a hostile bot is played in.
+/// Game and kind of a hostile bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Game {
     /// Connect Five, a Python class.
     Connect,
-    /// The same against an honest bot that takes its time.
+    /// The same against a slow honest bot.
     Slow,
     /// The same with a short clock.
     Quick,
@@ -27,7 +27,7 @@ pub enum Game {
     Json,
     /// The same with a short clock.
     JsonQuick,
-    /// Connect Five, a C program that does.
+    /// Connect Five, a C program that speaks the JSON-lines protocol.
     Native,
     /// Solitude Scramble, a `Submission.py`.
     Solitude,
@@ -36,7 +36,7 @@ pub enum Game {
 }
 
 impl Game {
-    /// The folder of the honest bot.
+    /// Folder of the honest bot.
     fn honest(self) -> &'static str {
         match self {
             Self::Slow => "slow",
@@ -62,14 +62,14 @@ impl Game {
                     Self::Quick | Self::JsonQuick => "seconds=0.3",
                     _ => "seconds=10",
                 };
-                // The honest bot begins, so that it has played before anything goes wrong.
+                // The honest bot moves first, so that it has played before anything fails.
                 let settings = ["--set", "first=1", "--set", "p=0", "--set", "q=0", "--set", seconds];
                 [&["connect-five", bot, honest, "--match-games", "1"][..], &settings].concat()
             }
         }
     }
 
-    /// What the bot answers as long as it has reached nothing, and what the honest one answers.
+    /// Answer of the bot while it has reached nothing, and answer of the honest bot.
     fn answers(self) -> (&'static str, &'static str) {
         match self {
             Self::Solitude => ("L", "R"),
@@ -79,30 +79,30 @@ impl Game {
     }
 }
 
-/// What must come of an attack. Nothing is ever reached, and nobody else has a fault.
+/// Required result of an attack. Nothing is ever reached, and no other bot has a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// It is refused, or useless: the bot plays on without a fault, and its answers say that it reached nothing.
+    /// The attack fails: the bot keeps playing without a fault, and its answers show that it reached nothing.
     Nothing,
-    /// The bot's first fault in each game is of this kind, and its report holds these words.
+    /// The bot's first fault in each game has this kind, and its report contains this text.
     Fault(&'static str, &'static str),
-    /// It is refused, or costs the bot a fault.
+    /// The attack fails, or costs the bot a fault.
     Harmless,
-    /// It does not come up, and is refused before any game, with these words.
+    /// The bot is rejected before any game, with this text.
     Refused(&'static str),
 }
 
-/// A bot of the collection.
+/// A hostile bot.
 #[derive(Debug)]
 pub struct Bot {
     pub name: &'static str,
     pub game: Game,
     pub expect: Expect,
-    /// Without the sandbox the attack succeeds, and does no harm: so it is shown to be real.
+    /// Whether the attack succeeds without the sandbox, and does no harm. This shows that it is real.
     pub real: bool,
-    /// It takes long by its nature: both games at once.
+    /// Whether the bot takes long: both games run in parallel.
     pub slow: bool,
-    /// Why it is known to succeed today.
+    /// Reason why the attack is known to succeed today.
     pub hole: Option<&'static str>,
 }
 
@@ -114,7 +114,7 @@ impl Bot {
         if path.is_dir() { path } else { path.with_extension(ending) }
     }
 
-    /// Its file in its own folder.
+    /// Name of its file in its folder.
     fn file(&self) -> String {
         match self.game {
             Game::Solitude => "Submission.py".to_owned(),
@@ -123,7 +123,7 @@ impl Bot {
         }
     }
 
-    /// How it is named on the command line, in its own folder.
+    /// Bot spec in its folder.
     fn seat(&self) -> String {
         match self.game {
             Game::Solitude => "../bot".to_owned(),
@@ -134,11 +134,11 @@ impl Bot {
     }
 }
 
-/// Plays a bot as everybody, and judges what came of it.
-fn stand_up_to(name: &str) {
+/// Plays a bot as each user, and checks the result.
+fn attack_must_fail(name: &str) {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
     if bot.slow {
-        // It mostly waits.
+        // The bot mostly waits.
         std::thread::scope(|scope| {
             for who in Who::all() {
                 scope.spawn(move || stand_up_as(bot, who));
@@ -152,27 +152,27 @@ fn stand_up_to(name: &str) {
 }
 
 fn stand_up_as(bot: &Bot, who: Who) {
-    let Some(mut arena) = Arena::new(bot, who) else {
-        // A Python in root's home is closed to other users: then it is there, and not for them.
+    let Some(mut harness) = Harness::new(bot, who) else {
+        // Other users cannot read a Python in root's home. Then Python is installed, but not for them.
         let lacks = if who == Who::User && Who::Root.python(true).is_some() {
             agon_test_servers::Lacks::Machine
         } else {
             agon_test_servers::Lacks::Setup
         };
-        agon_test_servers::cannot_run(lacks, &format!("as {who:?}: no Python for it that {who:?} can run"));
+        agon_test_servers::cannot_run(lacks, &format!("as {who:?}: no suitable Python that {who:?} can run"));
         return;
     };
-    let outcome = arena.play(bot, "on");
+    let outcome = harness.play(bot, "on");
     let mut wrong = judge::wrong(bot, &outcome);
-    wrong.extend(arena.damage(&outcome));
+    wrong.extend(harness.damage(&outcome));
     assert!(wrong.is_empty(), "{} as {who:?}: {wrong:#?}\n{}", bot.name, judge::excerpt(&outcome));
 }
 
-/// Without the sandbox, as an ordinary user, the attack succeeds: what the sandbox refuses is there to be refused.
+/// Checks that the attack succeeds without the sandbox, as an ordinary user, so that the sandbox has something to prevent.
 fn is_real(name: &str) {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
-    let arena = Arena::new(bot, Who::User).expect("a Python");
-    let outcome = arena.play(bot, "off");
+    let harness = Harness::new(bot, Who::User).expect("a Python");
+    let outcome = harness.play(bot, "off");
     assert!(
         outcome.text.contains("REACHED"),
         "{name} reaches nothing even without the sandbox: {}",
@@ -180,13 +180,13 @@ fn is_real(name: &str) {
     );
 }
 
-/// Without the sandbox a daemon does stay: the look around afterwards finds what is left.
+/// Without the sandbox a daemon stays, so the checks must find it.
 #[test]
-fn the_look_around_finds_what_is_left() {
+fn leftover_daemon_without_the_sandbox_is_found() {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == "daemon_left").expect("in the manifest");
-    let mut arena = Arena::new(bot, Who::User).expect("a Python");
-    let outcome = arena.play(bot, "off");
-    let damage = arena.damage(&outcome);
-    arena.end_strangers();
+    let mut harness = Harness::new(bot, Who::User).expect("a Python");
+    let outcome = harness.play(bot, "off");
+    let damage = harness.damage(&outcome);
+    harness.kill_leftovers();
     assert!(damage.iter().any(|what| what.starts_with("left running: ")), "{damage:?}");
 }

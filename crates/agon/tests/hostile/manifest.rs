@@ -1,9 +1,9 @@
-//! The manifest: each bot, what it is played in and what must come of it. What it tries is told in its own first lines.
+//! All hostile bots with their kind and the required result. The first lines of each bot describe its attack.
 
 use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
-use crate::{Bot, Game, is_real, stand_up_to};
+use crate::{Bot, Game, attack_must_fail, is_real};
 
-/// `holds` are refused; `real` are refused and succeed without the sandbox; `slow` take long by their nature; `holes` succeed today.
+/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `slow`: it takes long. `holes`: it succeeds today.
 macro_rules! collection {
     (holds { $($held:ident $held_game:ident $held_expect:expr;)* }
      real { $($real:ident $real_game:ident $real_expect:expr;)* }
@@ -15,10 +15,10 @@ macro_rules! collection {
             $(Bot { slow: true, ..bot(stringify!($slow), Game::$slow_game, $slow_expect) },)*
             $(Bot { hole: Some($why), ..bot(stringify!($hole), Game::$hole_game, $hole_expect) },)*
         ];
-        $(#[test] fn $held() { stand_up_to(stringify!($held)); })*
-        $(#[test] fn $real() { stand_up_to(stringify!($real)); })*
-        $(#[test] fn $slow() { stand_up_to(stringify!($slow)); })*
-        $(#[test] #[ignore = $why] fn $hole() { stand_up_to(stringify!($hole)); })*
+        $(#[test] fn $held() { attack_must_fail(stringify!($held)); })*
+        $(#[test] fn $real() { attack_must_fail(stringify!($real)); })*
+        $(#[test] fn $slow() { attack_must_fail(stringify!($slow)); })*
+        $(#[test] #[ignore = $why] fn $hole() { attack_must_fail(stringify!($hole)); })*
         mod without_the_sandbox {
             $(#[test] fn $real() { super::is_real(stringify!($real)); })*
         }
@@ -31,7 +31,7 @@ const fn bot(name: &'static str, game: Game, expect: Expect) -> Bot {
 
 collection! {
     holds {
-        // Too much of everything.
+        // Resource exhaustion.
         fork_bomb Connect Nothing;
         fork_chain Connect Nothing;
         thread_bomb Connect Nothing;
@@ -83,7 +83,7 @@ collection! {
         write_to_all Connect Fault("garbled", "");
         read_from_all Connect Harmless;
         exec_other Quick Harmless;
-        // Answers that are none.
+        // Invalid answers.
         nan_answer Connect Fault("garbled", "nan");
         huge_answer Connect Fault("illegal", "");
         lying_answer Connect Fault("garbled", "Lie");
@@ -96,7 +96,7 @@ collection! {
         change_grid Colour Nothing;
         name_with_commands Connect Fault("crash", "ValueError");
         name_of_10000 Connect Nothing;
-        // The host in its own process.
+        // Attacks on the host in the bot's own process.
         clock_seen Quick Fault("timeout", "");
         monkeypatch_host Connect Harmless;
         monkeypatch_library Connect Harmless;
@@ -117,14 +117,14 @@ collection! {
         limits_raised Connect Nothing;
         read_machine_files Connect Nothing;
         wake_up Connect Nothing;
-        // What is left.
+        // Leftovers.
         daemon_left Connect Nothing;
         threads_left Connect Nothing;
         end_hooks Connect Nothing;
         del_tricks Connect Nothing;
         think_off_turn Slow Nothing;
         child_off_turn Slow Nothing;
-        // Nothing is kept between the calls of Solitude Scramble.
+        // State between the calls of Solitude Scramble.
         state_globals Solitude Nothing;
         state_modules Solitude Nothing;
         state_builtins Solitude Nothing;
@@ -144,7 +144,7 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
-        // What once was a hole.
+        // Former holes.
         state_signals Solitude Harmless;
         state_parent_descriptors Solitude Harmless;
         read_neighbour Connect Nothing;

@@ -1,15 +1,15 @@
-//! What people read: the collection's own page, and what hostile names and words look like on terminals and pages.
+//! The README of the hostile bots, and hostile names and output on terminals and pages.
 
 use std::fs;
 
-use crate::harness::{Arena, Who, collection};
+use crate::harness::{Harness, Who, collection};
 use crate::manifest::BOTS;
 use crate::{Bot, Expect};
 
 const BEGIN: &str = "<!-- the collection, written by `AGON_BLESS=1 cargo test -p agon --test hostile` -->\n";
 const END: &str = "<!-- end -->\n";
 
-/// What a bot's file says of itself: what it tries, and what must happen.
+/// Description in a bot's file: its attack, and the required result.
 fn words(bot: &Bot) -> (String, String) {
     let source = bot.source();
     let file = if source.is_dir() { source.join("Submission.py") } else { source };
@@ -38,7 +38,7 @@ fn row(bot: &Bot) -> String {
 }
 
 #[test]
-fn the_page_tells_of_every_bot() {
+fn readme_lists_every_hostile_bot() {
     let page = collection().join("README.md");
     let text = fs::read_to_string(&page).expect("README.md");
     let (head, rest) = text.split_once(BEGIN).expect("where the table begins");
@@ -51,7 +51,7 @@ fn the_page_tells_of_every_bot() {
     if std::env::var_os("AGON_BLESS").is_some() {
         fs::write(&page, &expected).expect("write");
     } else {
-        assert_eq!(text, expected, "test-bots/hostile/README.md is out of date: AGON_BLESS=1 writes it anew");
+        assert_eq!(text, expected, "test-bots/hostile/README.md is out of date: AGON_BLESS=1 writes it");
     }
 }
 
@@ -68,89 +68,89 @@ fn every_file_is_in_the_manifest() {
     assert_eq!(bots.len(), BOTS.len());
 }
 
-/// A bot of the collection, in an arena.
-fn arena(name: &str) -> Arena {
+/// A hostile bot in its harness.
+fn harness(name: &str) -> Harness {
     let bot = BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
-    Arena::new(bot, Who::User).expect("a Python")
+    Harness::new(bot, Who::User).expect("a Python")
 }
 
-/// Whether a text is safe on a terminal: no control characters but line ends, nothing that changes direction.
+/// Whether a text is safe on a terminal: no control characters except line ends, and no change of direction.
 fn safe(text: &str) -> bool {
     !text.chars().any(|c| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c))
 }
 
 #[test]
-fn hostile_words_come_out_as_words() {
-    let arena = arena("name_with_commands");
-    let record = arena.path("tmp/record");
+fn hostile_output_is_escaped() {
+    let harness = harness("name_with_commands");
+    let record = harness.path("tmp/record");
     let record = record.to_str().expect("path");
-    let honest = arena.path("honest");
+    let honest = harness.path("honest");
     let honest = honest.to_str().expect("path");
     let play = ["play", "connect-five", "name_with_commands.py", honest, "--seed", "7", "--record", record];
-    let (code, stdout, stderr) = arena.agon(&play);
+    let (code, stdout, stderr) = harness.agon(&play);
     assert!(code == Some(0) && stdout.contains("alert(1)"), "{stdout}{stderr}");
     assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'), "{stdout:?}");
     for words in [&["replay", record][..], &["replay", record, "--watch"], &["replay", record, "--json"]] {
-        let (code, stdout, stderr) = arena.agon(words);
+        let (code, stdout, stderr) = harness.agon(words);
         assert_eq!(code, Some(0), "{stderr}");
         assert!(!stdout.contains(['\u{1b}', '\u{7}', '\u{9b}', '\0']), "{words:?}: {stdout:?}");
     }
-    let page = arena.path("tmp/page.html");
-    let (code, _, stderr) = arena.agon(&["replay", record, "--html", page.to_str().expect("path")]);
+    let page = harness.path("tmp/page.html");
+    let (code, _, stderr) = harness.agon(&["replay", record, "--html", page.to_str().expect("path")]);
     assert_eq!(code, Some(0), "{stderr}");
     let page = fs::read_to_string(page).expect("page");
-    assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "the bot's words are markup");
+    assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "the bot's output is markup");
     assert_eq!(page.matches("</script").count(), page.matches("<script").count());
 }
 
 #[test]
-fn words_do_not_change_direction() {
-    let arena = arena("name_with_commands");
-    let honest = arena.path("honest");
+fn bot_output_cannot_change_the_text_direction() {
+    let harness = harness("name_with_commands");
+    let honest = harness.path("honest");
     let play =
         ["play", "connect-five", "name_with_commands.py", honest.to_str().expect("path"), "--seed", "7"];
-    let (_, stdout, _) = arena.agon(&play);
+    let (_, stdout, _) = harness.agon(&play);
     assert!(safe(&stdout), "{stdout:?}");
 }
 
-/// A file's name becomes the bot's name.
+/// Plays a bot whose name is the name of its file.
 fn play_named(file: &str, class: &str) -> String {
-    let arena = arena("name_of_10000");
+    let harness = harness("name_of_10000");
     let code = format!("class {class}:\n    def get_move(self, board, player, T, N): return 0\n");
-    fs::write(arena.path("bot").join(file), code).expect("write");
-    let honest = arena.path("honest");
+    fs::write(harness.path("bot").join(file), code).expect("write");
+    let honest = harness.path("honest");
     let bot = if class == "Bot" { file.to_owned() } else { format!("{file}:{class}") };
     let play =
         ["play", "connect-five", &bot, honest.to_str().expect("path"), "--seed", "7", "--set", "first=1"];
-    let (code, stdout, stderr) = arena.agon(&play);
+    let (code, stdout, stderr) = harness.agon(&play);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(!stdout.contains("fault"), "{stdout}");
     stdout + &stderr
 }
 
 #[test]
-fn a_name_with_terminal_commands_is_shown_safely() {
+fn name_with_terminal_commands_is_escaped() {
     let shown = play_named("a\u{1b}[2J\u{1b}]0;owned\u{7}\rb.py", "Bot");
     assert!(safe(&shown), "{shown:?}");
 }
 
 #[test]
-fn a_name_of_10000_characters_is_shown_short() {
+fn name_of_10000_characters_is_shortened() {
     let shown = play_named("long.py", &"C".repeat(10_000));
     let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(widest < 1000, "a line of {widest} characters");
 }
 
-/// The engine reads a bot's files itself, to know them again: a file that only says it is huge must not fill its memory.
+/// The engine reads a bot's files to hash them. A huge sparse file must not fill its memory.
 #[test]
-fn a_bot_of_terabytes_is_not_read() {
-    let arena = arena("state_globals");
-    let file = fs::File::create(arena.path("bot/data.json")).expect("create");
+fn bot_with_a_file_of_terabytes_is_not_read() {
+    let harness = harness("state_globals");
+    let file = fs::File::create(harness.path("bot/data.json")).expect("create");
     file.set_len(4 << 40).expect("a sparse file");
-    let honest = arena.path("honest");
+    let honest = harness.path("honest");
     let honest = honest.to_str().expect("path");
     let (code, _, stderr) =
-        arena.agon(&["play", "solitude-scramble", "../bot", honest, "house:left", "house:left"]);
-    // What is too large to be read is not read: it belongs to the bot's hash by its name alone.
+        harness.agon(&["play", "solitude-scramble", "../bot", honest, "house:left", "house:left"]);
+    // A file above the size limit is not read: only its name is part of the bot's hash.
     assert!(code == Some(0), "{code:?} {stderr}");
 }

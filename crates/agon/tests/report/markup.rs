@@ -1,4 +1,4 @@
-//! A small reader of HTML: enough to see whether what we write is well-formed.
+//! A small HTML parser that checks well-formedness.
 
 /// A tag with its attributes.
 pub struct Tag {
@@ -20,7 +20,7 @@ pub struct Markup {
 const EMPTY: [&str; 5] = ["meta", "link", "br", "img", "hr"];
 
 impl Markup {
-    /// Reads a page; says what is wrong with it: a tag that is not closed, or closed by another, a bare `<`, an odd attribute.
+    /// Parses a page. Errors: a tag that is not closed or closed by another, a bare `<`, an invalid attribute.
     pub fn read(text: &str) -> Result<Self, String> {
         let (mut tags, mut open): (Vec<Tag>, Vec<String>) = (Vec::new(), Vec::new());
         let mut rest = text.strip_prefix("<!doctype html>").ok_or("no doctype")?;
@@ -40,7 +40,7 @@ impl Markup {
             let tag = tag(inner.trim_end_matches('/'))?;
             let is_closed = inner.ends_with('/') || EMPTY.contains(&tag.name.as_str());
             if tag.name == "script" {
-                // What is in it is no markup.
+                // The content of a script is not markup.
                 let end = rest.find("</script>").ok_or("a script without end")?;
                 rest = &rest[end..];
             }
@@ -61,7 +61,7 @@ impl Markup {
     }
 }
 
-/// Between tags `&` only begins a character by name, and `>` does not stand.
+/// Checks that text between tags has `&` only in entities, and no `>`.
 fn no_bare(text: &str) -> Result<(), String> {
     let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
     let odd = text.split('&').skip(1).find(|rest| !known.iter().any(|name| rest.starts_with(name)));
@@ -75,7 +75,7 @@ fn no_bare(text: &str) -> Result<(), String> {
 fn tag(inner: &str) -> Result<Tag, String> {
     let (name, mut rest) = inner.split_once(' ').unwrap_or((inner, ""));
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(format!("<{inner}> is no tag"));
+        return Err(format!("<{inner}> is not a tag"));
     }
     let mut attributes = Vec::new();
     while !rest.trim().is_empty() {
@@ -84,7 +84,7 @@ fn tag(inner: &str) -> Result<Tag, String> {
         let (value, more) = value.split_once('"').ok_or_else(|| format!("<{inner}>: no end of {key}"))?;
         no_bare(value)?;
         if attributes.iter().any(|(known, _): &(String, String)| known == key) {
-            return Err(format!("<{inner}>: {key} stands twice"));
+            return Err(format!("<{inner}>: duplicate {key}"));
         }
         attributes.push((key.to_owned(), value.to_owned()));
         rest = more;

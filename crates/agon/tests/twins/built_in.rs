@@ -1,4 +1,4 @@
-//! The strategies of `test-bots/twins/strategies.py` as built-in bots, where no house bot has them, and a table for built-in
+//! The strategies of `test-bots/twins/strategies.py` as built-in bots, where no house bot has them, and a function that plays built-in
 //! bots.
 
 use agon_core::record::{Recorder, SeatRecord, read_all};
@@ -16,15 +16,15 @@ use agon_games::solitude_scramble::board::Move;
 use agon_games::solitude_scramble::state::Observation;
 use serde_json::{Value as Json, json};
 
-/// Makes a bot.
+/// Constructor of a bot.
 pub type Make<G> = fn() -> Box<dyn Bot<G>>;
 
-/// The house bot of this name.
+/// The house bot with this name.
 pub fn house<G: PlayableGame>(name: &str) -> Make<G> {
     G::bots().iter().find(|bot| bot.name == name).unwrap_or_else(|| panic!("no {name}")).make
 }
 
-/// Plays games of a series with built-in bots, as `agon play` does; what [`super::replayed`] tells of them.
+/// Plays games of a series with built-in bots, as `agon play` does. Returns the same form as [`super::replayed`].
 pub fn play<G: PlayableGame>(settings: &[&str], seed: u64, games: u32, bots: &[Make<G>]) -> Vec<Json> {
     let pairs = settings.iter().map(|pair| pair.split_once('=').unwrap());
     let series = Settings::parse(G::info().settings, pairs).unwrap();
@@ -56,7 +56,7 @@ pub fn play<G: PlayableGame>(settings: &[&str], seed: u64, games: u32, bots: &[M
     told
 }
 
-/// One rank lower after each turn that gave nothing.
+/// Goes one rank lower after each turn without points.
 pub struct Wary;
 
 impl Bot<SolitudeScramble> for Wary {
@@ -68,7 +68,7 @@ impl Bot<SolitudeScramble> for Wary {
     }
 }
 
-/// The first tile beside it that it takes at once and nobody stands on; else the first there is.
+/// Takes the first adjacent tile that it can paint and that is free, else the first tile.
 pub struct Taker;
 
 impl Bot<ColourBattle> for Taker {
@@ -86,7 +86,7 @@ impl Bot<ColourBattle> for Taker {
     }
 }
 
-/// Where most pieces lie around, its own most of all; of equals the first from a column that moves on with each game.
+/// Plays where most pieces are around, its own counting most. Among equals it takes the first from a column that moves with each game.
 pub struct Gatherer;
 
 impl Bot<ConnectFive> for Gatherer {
@@ -114,7 +114,7 @@ impl Bot<ConnectFive> for Gatherer {
     }
 }
 
-/// A seeker that goes where it last saw the hider; if nobody is there, to the cell furthest from where it stands.
+/// A seeker that goes where it last saw the hider. If the hider is not there, it goes to the most distant cell.
 #[derive(Default)]
 pub struct Chaser {
     empty: Option<Cell>,
@@ -141,7 +141,7 @@ impl Bot<HideAndSeek> for Chaser {
     }
 }
 
-/// Steps from a cell to each other.
+/// Steps from a cell to each other cell.
 fn distances(map: &Map, start: Cell) -> Vec<Option<u32>> {
     let mut far = vec![None; hide_and_seek::CELLS];
     let mut reached = CellSet::one(start);

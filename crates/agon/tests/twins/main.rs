@@ -1,7 +1,7 @@
-//! Twins: one strategy as a built-in bot, as a Python bot and as a JSON-lines program. The same seed gives the same answers,
-//! states and result, whoever of them sits where. And bots that draw by chance repeat.
+//! The same strategy as a built-in bot, as a Python bot and as a JSON-lines program. With the same seed all give the same answers, states and
+//! result at every seat. Bots with random moves are reproducible.
 //!
-//! The programs are in `test-bots/twins`; they run in real processes behind the real sandbox.
+//! The programs are in `test-bots/twins`; they run in real processes in the real sandbox.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod built_in;
@@ -20,10 +20,10 @@ use built_in::{Chaser, Gatherer, Make, Taker, Wary, house};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// What must be equal. Times, names and hashes differ between twins.
+/// Parts that must be equal. Times, names and hashes differ.
 const COMPARED: [&str; 5] = ["turns", "faults", "expired", "outcome", "frames"];
 
-/// A folder with the bots, Word Racer's words, and room for records.
+/// A folder with the bots, Word Racer's words, and space for records.
 struct Twins {
     folder: TempDir,
     python: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl Twins {
         Self { folder, python: None, game, settings, games }
     }
 
-    /// For games whose Python API hands out arrays.
+    /// Requires a Python with `NumPy`, for games whose Python API passes arrays.
     fn with_numpy(mut self) -> Option<Self> {
         self.python = Some(common::python()?);
         Some(self)
@@ -56,7 +56,7 @@ impl Twins {
         serde_json::from_str(&common::good(&command.output().unwrap())).unwrap()
     }
 
-    /// Plays through the command line; its `--json`.
+    /// Plays through the command line. Returns the `--json` output.
     fn play(&self, bots: &[&str], seed: u64, more: &[&str]) -> Json {
         let (seed, games) = (seed.to_string(), self.games.to_string());
         let mut words = vec!["play", self.game];
@@ -67,14 +67,14 @@ impl Twins {
         self.agon(&words)
     }
 
-    /// The games that these bots play, with every state.
+    /// The games of these bots, with every state.
     fn replayed(&self, bots: &[&str], seed: u64) -> Vec<Json> {
         self.play(bots, seed, &["--record", "a.agon"]);
         let replay = self.agon(&["replay", "a.agon", "--json", "--frames"]);
         replay["games"].as_array().unwrap().clone()
     }
 
-    /// Every table gives the games of the built-in bots.
+    /// Checks that every lineup gives the games of the built-in bots.
     fn are_alike<G: agon_games::PlayableGame>(
         &self,
         seeds: &[u64],
@@ -95,7 +95,7 @@ impl Twins {
         }
     }
 
-    /// The same seed, the same digest, on one thread and on two; another seed, another.
+    /// Checks that a seed gives the same digest on one thread and on two, and that another seed gives another.
     fn repeat(&self, bots: &[&str]) {
         let digest = |seed, jobs| self.play(bots, seed, &["--jobs", jobs])["digest"].clone();
         let first = digest(1, "1");
@@ -106,7 +106,7 @@ impl Twins {
     }
 }
 
-/// Two games, answer by answer first: that says most about a difference.
+/// Compares two games, the answers first, because they say most about a difference.
 fn compare(expected: &Json, found: &Json, which: &str) {
     assert_eq!(expected["header"]["seed"], found["header"]["seed"], "{which}: seed");
     assert_eq!(expected["header"]["settings"], found["header"]["settings"], "{which}: settings");
@@ -119,8 +119,7 @@ fn compare(expected: &Json, found: &Json, which: &str) {
     assert_eq!(answers(expected).len(), answers(found).len(), "{which}: turns");
 }
 
-/// The answers of a game. In Hide and Seek a step and the cell it leads to are two spellings of one answer: there the frames
-/// say what was done.
+/// Answers of a game. In Hide and Seek a step and its target cell are two forms of one answer, so the frames are compared instead.
 fn answers(game: &Json) -> Vec<Json> {
     if game["header"]["game"] == "hide-and-seek" {
         return game["frames"]["deltas"]
@@ -134,12 +133,12 @@ fn answers(game: &Json) -> Vec<Json> {
 }
 
 #[test]
-fn twins_play_solitude_scramble_alike() {
+fn same_strategy_plays_the_same_solitude_scramble_games() {
     let (house, python, json) = ("house:second-best", "second_best.py", "python3 json_lines.py second_best");
     let twins = Twins::new("solitude-scramble", 2, &["turns=4"]);
     let tables: [&[&str]; 4] = [&[house; 4], &[python; 4], &[json; 4], &[python, house, json, python]];
     twins.are_alike::<SolitudeScramble>(&[1, 2], &[self::house("second-best"); 4], &tables);
-    // One that looks at the history.
+    // A strategy that uses the history.
     let (python, json) = ("wary.py", "python3 json_lines.py wary");
     let built_in: Make<SolitudeScramble> = || Box::new(Wary);
     let tables: [&[&str]; 2] = [&[python; 4], &[json, python, python, json]];
@@ -147,20 +146,20 @@ fn twins_play_solitude_scramble_alike() {
 }
 
 #[test]
-fn twins_play_colour_battle_alike() {
+fn same_strategy_plays_the_same_colour_battle_games() {
     let Some(twins) = Twins::new("colour-battle", 2, &["rounds=120"]).with_numpy() else { return };
     let (python, json) = ("colour.py:Taker", "python3 json_lines.py taker");
     let built_in: Make<ColourBattle> = || Box::new(Taker);
     let tables: [&[&str]; 3] = [&[python; 3], &[json; 3], &[json, python, json]];
     twins.are_alike::<ColourBattle>(&[1, 2], &[built_in; 3], &tables);
-    // One that draws from its seed: every kind of bot is given the same.
+    // A strategy that draws from its seed: every kind of bot gets the same seed.
     let (house, python, json) = ("house:sweeper", "colour.py:Sweeper", "python3 json_lines.py sweep");
     let tables: [&[&str]; 4] = [&[house; 3], &[python; 3], &[json; 3], &[python, json, house]];
     twins.are_alike::<ColourBattle>(&[4, 5], &[self::house("sweeper"); 3], &tables);
 }
 
 #[test]
-fn twins_play_connect_five_alike() {
+fn same_strategy_plays_the_same_connect_five_games() {
     let twins = Twins::new("connect-five", 4, &[]);
     let (python, json) = ("connect.py:Gatherer", "python3 json_lines.py gatherer");
     let built_in: Make<ConnectFive> = || Box::new(Gatherer);
@@ -172,7 +171,7 @@ fn twins_play_connect_five_alike() {
 }
 
 #[test]
-fn twins_play_hide_and_seek_alike() {
+fn same_strategy_plays_the_same_hide_and_seek_games() {
     let Some(twins) = Twins::new("hide-and-seek", 2, &["steps=300"]).with_numpy() else { return };
     let (house, python, json) = ("house:running-hider", "hide.py", "python3 json_lines.py hide");
     let seeker: Make<HideAndSeek> = || Box::<Chaser>::default();
@@ -188,20 +187,20 @@ fn twins_play_hide_and_seek_alike() {
 }
 
 #[test]
-fn twins_play_word_racer_alike() {
+fn same_strategy_plays_the_same_word_racer_games() {
     let twins = Twins::new("word-racer", 2, &[]);
     let (house, lines, json) =
         ("house:z-racer", "python3 word_racer.py", "json:python3 json_lines.py z_racer");
     let tables: [&[&str]; 6] =
         [&[house, house], &[lines, lines], &[json, json], &[lines, json], &[json, house], &[house, lines]];
     twins.are_alike::<WordRacer>(&[1, 2], &[self::house("z-racer"); 2], &tables);
-    // Against one that calls other letters than Z.
+    // Against a bot that calls letters other than Z.
     let tables: [&[&str]; 2] = [&[lines, "house:filler"], &[json, "house:filler"]];
     twins.are_alike::<WordRacer>(&[4, 5], &[self::house("z-racer"), self::house("filler")], &tables);
 }
 
 #[test]
-fn bots_that_draw_by_chance_repeat() {
+fn bots_with_random_moves_repeat_with_the_same_seed() {
     Twins::new("solitude-scramble", 4, &["turns=5"]).repeat(&[
         "chance.py",
         "chance.py",

@@ -1,4 +1,4 @@
-//! Who sits where in each pair of games: NEW and OLD against each other, or each in the same field.
+//! Lineups of each pair of games: NEW and OLD against each other, or each against the same opponents.
 
 use agon_bots::Failure;
 use agon_bots::isolation;
@@ -11,41 +11,41 @@ use crate::cli::Compare;
 use crate::logs::one_line;
 use crate::setup;
 
-/// Where NEW stands in the list of bots.
+/// Index of NEW in the list of bots.
 const NEW: usize = 0;
-/// Where OLD does; the field comes after it.
+/// Index of OLD; the opponents follow.
 const OLD: usize = 1;
 const FIELD: usize = 2;
 
-/// Everybody who plays.
+/// All bots of a comparison.
 pub struct CompareLineup {
-    /// NEW, OLD, then the field.
+    /// NEW, OLD, then the opponents.
     pub bots: Vec<PlayerSpec>,
-    /// How they meet.
-    pub way: CompareMode,
+    /// How NEW and OLD are compared.
+    pub mode: CompareMode,
 }
 
 /// How NEW and OLD are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CompareMode {
-    /// Against each other, sides swapped.
+    /// They play each other, with sides swapped.
     Duel,
-    /// Each in the same field of so many seats, at a seat that is drawn, or at this one.
+    /// Each plays against the same opponents at a table of `seats` seats, at seat `at` or at a random seat.
     Paired { seats: usize, at: Option<Seat> },
 }
 
 /// One of the two games (or matches) of a pair.
 pub struct PairGame {
-    /// Who sits where.
+    /// Bots in seat job.
     pub seats: Vec<PlayerSpec>,
-    /// Where NEW sits, if it does.
+    /// Seat of NEW, if it plays.
     pub new: Option<Seat>,
-    /// Where OLD sits, if it does.
+    /// Seat of OLD, if it plays.
     pub old: Option<Seat>,
 }
 
 impl CompareLineup {
-    /// Seats everybody that was named, with a field of house bots where there has to be one.
+    /// Resolves all bots, and adds house bots as opponents if they are needed.
     pub fn new(
         args: &Compare,
         table: &dyn AnyGame,
@@ -53,39 +53,38 @@ impl CompareLineup {
         assets: &Assets,
     ) -> Result<Self, Failure> {
         let info = table.info();
-        // What they learn is not kept: a bot that is compared again should be the same bot.
+        // Bot data is discarded, so that every comparison starts with the same bot.
         let read = |bot: &String| {
-            let seating = setup::read_bot(info.id, bot, args.sandbox, false)?;
+            let seating = setup::resolve_bot_with(info.id, bot, args.sandbox, false)?;
             match seating {
-                PlayerSpec::Human => Err(Failure::wrong_use(
-                    "a person cannot be compared, nor play so many games",
-                    "name a bot",
-                )),
+                PlayerSpec::Human => {
+                    Err(Failure::wrong_use("a human cannot be compared or be an opponent", "name a bot"))
+                }
                 bot => Ok(bot),
             }
         };
         let mut bots = [&args.new, &args.old].into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let at = match info.roles.len() {
-            0 | 1 => one_role(args, info).map(|()| None)?,
+            0 | 1 => reject_role(args, info).map(|()| None)?,
             _ => Some(role(args, table, &bots, (settings, assets))?),
         };
         let duel = is_duel(args, info);
         if !duel {
             let field = args.against.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-            bots.extend(if field.is_empty() { house_field(table, at, &bots) } else { field });
+            bots.extend(if field.is_empty() { house_opponents(table, at, &bots) } else { field });
         }
         isolation::hide_other_bots(&mut bots)?;
-        setup::furnish(info.id, &mut bots, settings, assets)?;
+        setup::install_game_files(info.id, &mut bots, settings, assets)?;
         let others = (bots.len() - FIELD).clamp(info.seats.min.max(2) - 1, info.seats.max - 1);
-        let way = if duel { CompareMode::Duel } else { CompareMode::Paired { seats: others + 1, at } };
-        Ok(Self { bots, way })
+        let mode = if duel { CompareMode::Duel } else { CompareMode::Paired { seats: others + 1, at } };
+        Ok(Self { bots, mode })
     }
 
-    /// Starts every program once, at a seat where it will sit.
+    /// Starts every program once, at a seat where it will play.
     pub fn try_load(&self, table: &dyn AnyGame, settings: &Settings, assets: &Assets) -> Result<(), Failure> {
         let mut lineups: Vec<Vec<PlayerSpec>> = self.sides(0, 0).into_iter().map(|side| side.seats).collect();
-        if let CompareMode::Paired { seats, at } = self.way {
-            // Whom the first pair has not drawn.
+        if let CompareMode::Paired { seats, at } = self.mode {
+            // Opponents that the first pair has not drawn.
             let missing = self.bots[FIELD..].iter().filter(|bot| !lineups[0].contains(bot)).cloned();
             let missing: Vec<PlayerSpec> = missing.collect();
             for some in missing.chunks(seats - 1) {
@@ -106,14 +105,14 @@ impl CompareLineup {
     /// The two games of a pair.
     pub fn sides(&self, seed: u64, pair: u32) -> [PairGame; 2] {
         let bot = |index: usize| self.bots[index].clone();
-        let CompareMode::Paired { seats, at } = self.way else {
+        let CompareMode::Paired { seats, at } = self.mode else {
             let (first, second) = (Some(Seat(0)), Some(Seat(1)));
             return [
                 PairGame { seats: vec![bot(NEW), bot(OLD)], new: first, old: second },
                 PairGame { seats: vec![bot(OLD), bot(NEW)], new: second, old: first },
             ];
         };
-        // A pair's own chance, which no game draws from: its games are the first of their series.
+        // A separate random stream for the pair. The games do not draw from it, because each is the first game of its series.
         let mut rng = Rng::new(match_seed(seed, pair), RngStream::Series);
         let at = at.unwrap_or_else(|| Seat(rng.below(seats as u32) as u8));
         let mut field: Vec<usize> = (FIELD..self.bots.len()).collect();
@@ -129,40 +128,40 @@ impl CompareLineup {
         ]
     }
 
-    /// As they were named.
+    /// NEW and OLD as the user named them.
     pub fn names(&self) -> [String; 2] {
         [NEW, OLD].map(|index| one_line(&self.bots[index].spec()))
     }
 
-    /// The field as it was named.
+    /// The opponents as the user named them.
     pub fn field(&self) -> Vec<String> {
         self.bots[FIELD..].iter().map(|bot| one_line(&bot.spec())).collect()
     }
 
-    /// Whether pairs must be played one after the other: bots that keep something from match to match see the order.
+    /// Whether pairs must be played one after the other, because bots that keep data between matches depend on the job.
     pub fn one_by_one(&self) -> bool {
         self.bots.iter().any(|bot| matches!(bot, PlayerSpec::Program(one) if one.logs_dir.is_some()))
     }
 }
 
-/// Whether NEW and OLD meet.
+/// Whether NEW and OLD play each other.
 pub fn is_duel(args: &Compare, info: &GameInfo) -> bool {
     args.against.is_empty() && info.roles.len() < 2 && info.seats.max == 2
 }
 
-/// `--role` where there is nothing to choose.
-fn one_role(args: &Compare, info: &GameInfo) -> Result<(), Failure> {
+/// Rejects `--role` in games with only one role.
+fn reject_role(args: &Compare, info: &GameInfo) -> Result<(), Failure> {
     match &args.role {
         Some(role) if info.roles.iter().all(|known| known.name != role) => Err(Failure::wrong_use(
             format!("--role: {} has no role `{role}`", info.id),
-            "leave it out; all seats play alike",
+            "omit it; all seats have the same role",
         )),
         _ => Ok(()),
     }
 }
 
-/// House bots of the roles that are free, but for those that are compared, if others are left.
-fn house_field(table: &dyn AnyGame, at: Option<Seat>, compared: &[PlayerSpec]) -> Vec<PlayerSpec> {
+/// House bots for the free roles, without the compared bots if others are left.
+fn house_opponents(table: &dyn AnyGame, at: Option<Seat>, compared: &[PlayerSpec]) -> Vec<PlayerSpec> {
     let info = table.info();
     let own = at.map(|seat| info.role(seat).name);
     let fits = |roles: &[&str]| own.is_none_or(|own| roles.iter().any(|role| *role != own));
@@ -176,15 +175,15 @@ fn house_field(table: &dyn AnyGame, at: Option<Seat>, compared: &[PlayerSpec]) -
     if others.len() + 1 >= info.seats.min { others } else { all }
 }
 
-/// What the game is played with.
-type Ground<'g> = (&'g Settings, &'g Assets);
+/// Settings and files of the game.
+type GameSetup<'g> = (&'g Settings, &'g Assets);
 
 /// The seat of the role that both play.
 fn role(
     args: &Compare,
     table: &dyn AnyGame,
     bots: &[PlayerSpec],
-    ground: Ground<'_>,
+    ground: GameSetup<'_>,
 ) -> Result<Seat, Failure> {
     let info = table.info();
     let names: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
@@ -192,7 +191,7 @@ fn role(
         let known = names.iter().position(|name| name == role).map(|index| Seat(index as u8));
         return known.ok_or_else(|| {
             let what = format!("--role: {} has no role `{role}`", info.id);
-            Failure::wrong_use(what, format!("its roles are {}", names.join(", ")))
+            Failure::wrong_use(what, format!("use one of: {}", names.join(", ")))
         });
     }
     let plays =
@@ -202,11 +201,11 @@ fn role(
     match both.as_slice() {
         [seat] => Ok(*seat),
         [] => {
-            let words = |index: usize| {
+            let roles_text = |index: usize| {
                 let roles: Vec<&str> = plays[index].iter().map(role).collect();
                 format!("{} plays the {}", one_line(&bots[index].spec()), roles.join(" and the "))
             };
-            let what = format!("{}, {}", words(NEW), words(OLD));
+            let what = format!("{}, {}", roles_text(NEW), roles_text(OLD));
             Err(Failure::wrong_use(what, "compare two bots of the same role"))
         }
         [first, ..] => Err(Failure::wrong_use(
@@ -216,8 +215,8 @@ fn role(
     }
 }
 
-/// The seats a bot can sit at: a house bot says so, a program is tried.
-fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: Ground<'_>) -> Result<Vec<Seat>, Failure> {
+/// Seats that a bot can play: a house bot declares them, a program is tried.
+fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: GameSetup<'_>) -> Result<Vec<Seat>, Failure> {
     let info = table.info();
     let house = table.house_bots();
     let mut plays = Vec::new();

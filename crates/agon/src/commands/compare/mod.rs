@@ -1,4 +1,4 @@
-//! `agon compare GAME NEW OLD`: is NEW better than OLD? Plays pairs of games until it knows. The test itself is
+//! `agon compare GAME NEW OLD`: plays pairs of games until it is known whether NEW is better than OLD. The test itself is
 //! `agon_league::compare`.
 
 mod lineup;
@@ -19,15 +19,15 @@ use signal_hook::flag;
 use crate::cli::{Compare, OnOff};
 use crate::{output, setup};
 use lineup::CompareLineup;
-use pairs::Stopped;
+use pairs::StopReason;
 use report::{CompareProgress, CompareResult};
 
-/// Yes from so much Elo on, where they meet.
-const ELO_1: f64 = 10.0;
-/// The same where they do not: a tenth of the spread of a difference.
-const ELO_1_PAIRED: f64 = 35.0;
+/// Default for `--elo1` if NEW and OLD play each other.
+const DEFAULT_ELO1: f64 = 10.0;
+/// Default for `--elo1` otherwise: a tenth of the standard deviation of a score difference.
+const DEFAULT_ELO1_PAIRED: f64 = 35.0;
 
-/// What was asked for, understood and checked.
+/// The checked arguments.
 pub struct CompareJob<'a> {
     args: &'a Compare,
     table: Box<dyn AnyGame>,
@@ -37,27 +37,27 @@ pub struct CompareJob<'a> {
     jobs: usize,
     pin: bool,
     question: TestParams,
-    cast: CompareLineup,
-    /// Games of one side of a pair: more than one where bots live for a match.
+    lineup: CompareLineup,
+    /// Games per side of a pair: more than one if bots live for a match.
     match_games: u32,
-    /// The most pairs that are played.
+    /// Maximum number of pairs.
     pairs: u32,
 }
 
-/// Plays until it knows.
+/// Plays pairs until the test has a result.
 pub fn run(args: &Compare) -> Result<(), Failure> {
-    let order = understand(args)?;
+    let job = parse(args)?;
     let interrupted = on_interrupt()?;
-    let mut tally = CompareResult::new(&order);
-    let mut live = CompareProgress::new(&order);
+    let mut tally = CompareResult::new(&job);
+    let mut live = CompareProgress::new(&job);
     let mut answer = TestVerdict::NotYet;
     let taken = std::cell::RefCell::new((&mut tally, &mut live, &mut answer));
-    order.play::<Failure>(
+    job.play::<Failure>(
         &interrupted,
         |pair| {
             let (tally, live, answer) = &mut *taken.borrow_mut();
             tally.add(pair);
-            **answer = order.question.verdict(tally.llr());
+            **answer = job.question.verdict(tally.llr());
             if **answer != TestVerdict::NotYet {
                 return Ok(ControlFlow::Break(()));
             }
@@ -72,24 +72,22 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
             } else {
                 output::print(&tally.result_text(stopped))?;
             }
-            if stopped == Stopped::Interrupted {
-                output::note(
-                    "note: the games that were being played come to their end; CTRL-C again stops at once",
-                );
+            if stopped == StopReason::Interrupted {
+                output::note("note: finishing the current games; press CTRL-C again to stop at once");
             }
             Ok(())
         },
     )?;
     match answer {
         TestVerdict::Yes => Ok(()),
-        // Told on stdout already.
+        // The result is already on stdout.
         TestVerdict::No | TestVerdict::NotYet => {
             Err(Failure { kind: ErrorKind::Rejected, message: String::new() })
         }
     }
 }
 
-/// CTRL-C is noted; a second one does what it always does.
+/// Sets a flag on CTRL-C. A second CTRL-C ends the program.
 fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let pressed = Arc::new(AtomicBool::new(false));
     flag::register_conditional_default(SIGINT, Arc::clone(&pressed))?;
@@ -97,16 +95,16 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(pressed)
 }
 
-fn understand(args: &Compare) -> Result<CompareJob<'_>, Failure> {
+fn parse(args: &Compare) -> Result<CompareJob<'_>, Failure> {
     let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
-    let usual = if lineup::is_duel(args, info) { ELO_1 } else { ELO_1_PAIRED };
+    let usual = if lineup::is_duel(args, info) { DEFAULT_ELO1 } else { DEFAULT_ELO1_PAIRED };
     let elo1 = args.elo1.unwrap_or(usual);
     let question = TestParams { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
     question.validate().map_err(|error| {
-        let hint = format!("without them it is --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
+        let hint = format!("the defaults are --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
         Failure::wrong_use(error, hint)
     })?;
     let match_games = args.match_games.unwrap_or(1);
@@ -117,22 +115,22 @@ fn understand(args: &Compare) -> Result<CompareJob<'_>, Failure> {
     let pairs = args.games / 2 / match_games.max(1);
     if match_games == 0 || pairs == 0 {
         let least = 2 * match_games.max(1);
-        let what = format!("--games {}: a pair takes {least} games", args.games);
-        return Err(Failure::wrong_use(what, "leave it out to play up to 20000"));
+        let what = format!("--games {}: a pair needs {least} games", args.games);
+        return Err(Failure::wrong_use(what, "omit it to play up to 20000"));
     }
     let mut jobs = setup::jobs(args.jobs)?.min(pairs as usize);
-    let cast = CompareLineup::new(args, table.as_ref(), &settings, &assets)?;
-    cast.try_load(table.as_ref(), &settings, &assets)?;
-    if bot_hash(info, &cast.bots[0]) == bot_hash(info, &cast.bots[1]) {
-        let [new, old] = cast.names();
+    let lineup = CompareLineup::new(args, table.as_ref(), &settings, &assets)?;
+    lineup.try_load(table.as_ref(), &settings, &assets)?;
+    if bot_hash(info, &lineup.bots[0]) == bot_hash(info, &lineup.bots[1]) {
+        let [new, old] = lineup.names();
         output::note(&format!("note: {new} and {old} are the same bot"));
     }
-    if cast.one_by_one() && jobs > 1 {
+    if lineup.one_by_one() && jobs > 1 {
         jobs = 1;
         if args.jobs.is_some() {
-            output::note("note: one game at a time: these bots keep something from match to match");
+            output::note("note: one game at a time, because these bots keep data between matches");
         }
     }
     let pin = args.pin == OnOff::On;
-    Ok(CompareJob { args, table, settings, assets, seed, jobs, pin, question, cast, match_games, pairs })
+    Ok(CompareJob { args, table, settings, assets, seed, jobs, pin, question, lineup, match_games, pairs })
 }

@@ -1,4 +1,4 @@
-//! Plays pairs on several threads and hands them on in order, until somebody says that is enough.
+//! Plays pairs of games on several threads and passes the results on in job, until the caller has enough.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,43 +16,43 @@ use agon_engine::referee::PlayedGame;
 use super::CompareJob;
 use super::lineup::PairGame;
 
-/// How often somebody looks whether CTRL-C was pressed.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Interval between checks for CTRL-C.
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a pair gave each of the two, NEW first.
+/// Results of a pair for the two bots, NEW first.
 #[derive(Clone, Debug, Default)]
 pub struct Pair {
-    /// Points by places: half points for each game, 2 for a win.
+    /// Half points by places, for each game: 2 for a win.
     pub half_points: [usize; 2],
-    /// The game's own score, mean over the games of a match; less is better in some roles.
+    /// Mean score over the games of a match; in some roles a lower score is better.
     pub scores: [f64; 2],
-    /// Which way the score counts: 1 where more is better, -1 where less is.
+    /// 1 if a higher score is better, -1 if a lower score is.
     pub sign: f64,
-    /// In the order of [`agon_core::Fault::ALL`].
+    /// Number of faults, in the job of [`agon_core::Fault::ALL`].
     pub faults: [[u32; 4]; 2],
-    /// The first fault of each, in words.
+    /// The first fault of each bot, as text.
     pub first_fault: [Option<String>; 2],
 }
 
-/// Why no more pairs are played.
+/// Reason why no more pairs are played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stopped {
-    /// It is known.
+pub enum StopReason {
+    /// The test has a result.
     Decided,
-    /// There were no more.
+    /// The maximum number of games was played.
     Limit,
-    /// CTRL-C.
+    /// The user pressed CTRL-C.
     Interrupted,
 }
 
 impl CompareJob<'_> {
-    /// Plays pairs until `each` has enough of them. `end` is called when that is clear, while the last games may still be
-    /// played that nobody needs any more.
+    /// Plays pairs until `each` has enough. Calls `end` as soon as that is known, while the last games, which are no longer
+    /// needed, may still run.
     pub fn play<E: From<PlayError>>(
         &self,
         interrupted: &AtomicBool,
         mut each: impl FnMut(Pair) -> Result<ControlFlow<()>, E>,
-        end: impl FnOnce(Stopped) -> Result<(), E>,
+        end: impl FnOnce(StopReason) -> Result<(), E>,
     ) -> Result<(), E> {
         let next = AtomicU32::new(0);
         let stop = AtomicBool::new(false);
@@ -80,9 +80,9 @@ impl CompareJob<'_> {
             let mut take = || {
                 while wanted < self.pairs {
                     let Some(result) = waiting.remove(&wanted) else {
-                        match receiver.recv_timeout(GLANCE) {
-                            // What a game gave that CTRL-C may have disturbed is not looked at.
-                            _ if interrupted.load(Ordering::Relaxed) => return Ok(Stopped::Interrupted),
+                        match receiver.recv_timeout(INTERRUPT_CHECK_INTERVAL) {
+                            // CTRL-C may have disturbed this game, so its result is not used.
+                            _ if interrupted.load(Ordering::Relaxed) => return Ok(StopReason::Interrupted),
                             Ok((pair, result)) => _ = waiting.insert(pair, result),
                             Err(RecvTimeoutError::Timeout) => {}
                             Err(RecvTimeoutError::Disconnected) => break,
@@ -91,35 +91,35 @@ impl CompareJob<'_> {
                     };
                     wanted += 1;
                     if each(result?)?.is_break() {
-                        return Ok(Stopped::Decided);
+                        return Ok(StopReason::Decided);
                     }
                 }
-                Ok(Stopped::Limit)
+                Ok(StopReason::Limit)
             };
             let stopped = take();
             stop.store(true, Ordering::Relaxed);
-            // Whoever waits to hand on a result is let go.
+            // Unblocks threads that wait to pass on a result.
             drop(receiver);
             stopped.and_then(end)
         })
     }
 
-    /// A core for each thread; none if they are not to be pinned.
+    /// CPU cores for the threads, one each; empty if games are not pinned.
     fn cores(&self) -> Vec<usize> {
-        let programs = self.cast.bots.iter().any(|bot| matches!(bot, PlayerSpec::Program(_)));
+        let programs = self.lineup.bots.iter().any(|bot| matches!(bot, PlayerSpec::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if self.jobs <= cores.len() { cores } else { Vec::new() }
     }
 
     fn pair(&self, number: u32) -> Result<Pair, PlayError> {
         let mut pair = Pair { sign: 1.0, ..Pair::default() };
-        for side in self.cast.sides(self.seed, number) {
+        for side in self.lineup.sides(self.seed, number) {
             self.side(number, &side, &mut pair)?;
         }
         Ok(pair)
     }
 
-    /// One game or match of a pair.
+    /// Plays one game or match of a pair.
     fn side(&self, number: u32, side: &PairGame, pair: &mut Pair) -> Result<(), PlayError> {
         let seed = match_seed(self.seed, number);
         let plan = MatchSetup { settings: &self.settings, seed, seats: &side.seats, assets: &self.assets };
@@ -141,7 +141,7 @@ impl CompareJob<'_> {
         }
         let won = |one: &PlayedGame| one.outcome.win_share(seat);
         let mut shares: Vec<f64> = played.iter().map(won).collect();
-        // A match that a fault has ended: the games that were not played are lost too, or won.
+        // A fault has ended the match. The games that were not played count as lost or won.
         let lost_by = played.last().and_then(|one| one.outcome.match_lost_by);
         let rest = if lost_by == Some(seat) { 0.0 } else { 1.0 };
         shares.resize(self.match_games as usize, rest);

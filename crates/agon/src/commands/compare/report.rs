@@ -1,4 +1,4 @@
-//! What is known, as it comes and at the end: in words, in figures, as JSON.
+//! Progress and result of a comparison: as text and as JSON.
 
 use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
@@ -14,22 +14,22 @@ use serde_json::{Value as Json, json};
 
 use super::CompareJob;
 use super::lineup::CompareMode;
-use super::pairs::{Pair, Stopped};
-use crate::commands::play::faults;
+use super::pairs::{Pair, StopReason};
+use crate::commands::play::faults_text;
 use crate::logs::one_line;
 use crate::output;
 
-/// The live line is drawn no more often than this.
-const REDRAW: Duration = Duration::from_millis(100);
+/// Minimum interval between updates of the progress line.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 enum Test {
     Duel(SwappedPairsTest),
     Paired(PairedDifferenceTest),
 }
 
-/// The pairs so far.
+/// Sum of the pairs so far.
 pub struct CompareResult<'o> {
-    order: &'o CompareJob<'o>,
+    job: &'o CompareJob<'o>,
     test: Test,
     pairs: u32,
     scores: [f64; 2],
@@ -39,13 +39,13 @@ pub struct CompareResult<'o> {
 }
 
 impl<'o> CompareResult<'o> {
-    pub fn new(order: &'o CompareJob<'o>) -> Self {
-        let test = match order.cast.way {
-            CompareMode::Duel => Test::Duel(SwappedPairsTest::new(order.match_games)),
+    pub fn new(job: &'o CompareJob<'o>) -> Self {
+        let test = match job.lineup.mode {
+            CompareMode::Duel => Test::Duel(SwappedPairsTest::new(job.match_games)),
             CompareMode::Paired { .. } => Test::Paired(PairedDifferenceTest::default()),
         };
         Self {
-            order,
+            job,
             test,
             pairs: 0,
             scores: [0.0; 2],
@@ -71,15 +71,15 @@ impl<'o> CompareResult<'o> {
 
     pub fn llr(&self) -> f64 {
         match &self.test {
-            Test::Duel(duel) => duel.llr(&self.order.question),
-            Test::Paired(paired) => paired.llr(&self.order.question),
+            Test::Duel(duel) => duel.llr(&self.job.question),
+            Test::Paired(paired) => paired.llr(&self.job.question),
         }
     }
 
-    fn standing(&self) -> TestStatus {
+    fn status(&self) -> TestStatus {
         match &self.test {
-            Test::Duel(duel) => duel.status(&self.order.question),
-            Test::Paired(paired) => paired.status(&self.order.question),
+            Test::Duel(duel) => duel.status(&self.job.question),
+            Test::Paired(paired) => paired.status(&self.job.question),
         }
     }
 
@@ -90,7 +90,7 @@ impl<'o> CompareResult<'o> {
         }
     }
 
-    /// What Elo is in one test is not what it is in the other.
+    /// Name of the unit: Elo has a different meaning in the two tests.
     const fn elo_name(&self) -> &'static str {
         match &self.test {
             Test::Duel(_) => "Elo",
@@ -103,39 +103,39 @@ impl<'o> CompareResult<'o> {
     }
 
     fn games_of_a_pair(&self) -> u64 {
-        2 * u64::from(self.order.match_games)
+        2 * u64::from(self.job.match_games)
     }
 
-    /// Games that are still to come, about, if things go on as they are.
-    fn rest(&self, standing: &TestStatus) -> Option<f64> {
-        standing.remaining_pairs.map(|rest| (rest * self.games_of_a_pair() as f64).ceil())
+    /// Estimated number of further games, if the results continue like this.
+    fn remaining_games(&self, status: &TestStatus) -> Option<f64> {
+        status.remaining_pairs.map(|rest| (rest * self.games_of_a_pair() as f64).ceil())
     }
 
-    /// One line on where it stands.
+    /// The current state in one line.
     fn line(&self) -> String {
-        let standing = self.standing();
-        let (low, high) = self.order.question.bounds();
+        let status = self.status();
+        let (low, high) = self.job.question.bounds();
         let rest = self
-            .rest(&standing)
-            .map_or_else(String::new, |rest| format!(", about {} more games", round(rest)));
+            .remaining_games(&status)
+            .map_or_else(String::new, |rest| format!(", about {} more games", round_estimate(rest)));
         format!(
             "{} games: {} {}, LLR {} (no at {low:.2}, yes at {high:.2}){rest}",
             self.games(),
             self.elo_name(),
-            elo_words(self.elo()),
-            hundredths(standing.llr),
+            elo_text(self.elo()),
+            hundredths(status.llr),
         )
     }
 
-    /// The answer in words, and the figures.
-    pub fn result_text(&self, stopped: Stopped) -> String {
-        let standing = self.standing();
-        let order = self.order;
-        let [new, old] = order.cast.names();
-        let title = order.table.info().title;
-        let mut text = format!("{title}: is {new} better than {old}? seed {}\n", order.seed);
-        text += &format!("{}\n\n", self.words(&standing, stopped));
-        for (name, figure) in self.figures(&standing) {
+    /// The verdict and the figures.
+    pub fn result_text(&self, stopped: StopReason) -> String {
+        let status = self.status();
+        let job = self.job;
+        let [new, old] = job.lineup.names();
+        let title = job.table.info().title;
+        let mut text = format!("{title}: is {new} better than {old}? seed {}\n", job.seed);
+        text += &format!("{}\n\n", self.verdict_text(&status, stopped));
+        for (name, figure) in self.figures(&status) {
             text += &format!(" {name:<15} {figure}\n");
         }
         for (name, fault) in [new, old].iter().zip(&self.first_fault) {
@@ -149,10 +149,10 @@ impl<'o> CompareResult<'o> {
         text
     }
 
-    fn words(&self, standing: &TestStatus, stopped: Stopped) -> String {
-        let [new, old] = self.order.cast.names();
-        let (elo, question) = (self.elo(), &self.order.question);
-        match standing.verdict {
+    fn verdict_text(&self, status: &TestStatus, stopped: StopReason) -> String {
+        let [new, old] = self.job.lineup.names();
+        let (elo, question) = (self.elo(), &self.job.question);
+        match status.verdict {
             TestVerdict::Yes if question.elo0 >= 0.0 => format!("yes: {new} is better than {old}"),
             TestVerdict::Yes => {
                 format!("yes: {new} is not worse than {old} by {} Elo or more", -question.elo0)
@@ -164,76 +164,79 @@ impl<'o> CompareResult<'o> {
             TestVerdict::No => format!("no: {new} is worse than {old} by more than {} Elo", -question.elo1),
             TestVerdict::NotYet => {
                 let why = match stopped {
-                    Stopped::Interrupted => "stopped by CTRL-C",
-                    Stopped::Limit | Stopped::Decided => "the games are used up",
+                    StopReason::Interrupted => "stopped by CTRL-C",
+                    StopReason::Limit | StopReason::Decided => "all games are played",
                 };
-                let rest = match self.rest(standing) {
-                    Some(rest) => format!("about {} more games would tell", round(rest)),
-                    None => "too few games to say how many it takes".to_owned(),
+                let rest = match self.remaining_games(status) {
+                    Some(rest) => format!("about {} more games are needed", round_estimate(rest)),
+                    None => "too few games for an estimate of how many are needed".to_owned(),
                 };
-                format!("not yet: {why}, and it is still open; {rest}")
+                format!("not yet: {why} without a result; {rest}")
             }
         }
     }
 
-    fn figures(&self, standing: &TestStatus) -> Vec<(&'static str, String)> {
-        let order = self.order;
-        let info = order.table.info();
-        let question = &order.question;
+    fn figures(&self, status: &TestStatus) -> Vec<(&'static str, String)> {
+        let job = self.job;
+        let info = job.table.info();
+        let question = &job.question;
         let (low, high) = question.bounds();
         let mut figures = Vec::new();
         let mut put = |name, figure| figures.push((name, figure));
         match &self.test {
             Test::Duel(duel) => {
                 let score = duel.score();
-                put(self.elo_name(), elo_words(duel.elo()));
+                put(self.elo_name(), elo_text(duel.elo()));
                 let [best, low, high] = [score.best, score.low, score.high].map(|x| 100.0 * x);
                 put("points", format!("{best:.1} % (95 %: {low:.1} to {high:.1})"));
-                put("pairs", pair_words(duel.counts()));
+                put("pairs", pair_counts_text(duel.counts()));
             }
             Test::Paired(paired) => {
                 let (score, decimals) = (&info.score, info.score.decimals);
                 let unit = format!(" {}", score.unit);
                 let unit = unit.trim_end();
-                let less = if self.sign < 0.0 { ", fewer is better" } else { "" };
+                let less = if self.sign < 0.0 { ", lower is better" } else { "" };
                 let [new, old] = self.scores.map(|sum| sum / f64::from(self.pairs.max(1)));
                 let IntervalEstimate { best, low, high } = paired.difference();
                 let [better, same, worse] = paired.counts();
-                put(self.elo_name(), elo_words(paired.elo()));
+                put(self.elo_name(), elo_text(paired.elo()));
                 put(score.name, format!("{new:.decimals$} and {old:.decimals$}{unit} on average{less}"));
                 put(
                     "better by",
                     format!("{best:.decimals$}{unit} (95 %: {low:.decimals$} to {high:.decimals$})"),
                 );
-                put("pairs", format!("{better} better, {same} the same, {worse} worse"));
-                put("field", order.cast.field().join(", "));
+                put("pairs", format!("{better} better, {same} equal, {worse} worse"));
+                put("opponents", job.lineup.field().join(", "));
             }
         }
-        put("better at all", format!("{:.1} % likely", 100.0 * standing.superiority));
+        put("superiority", format!("NEW is better with {:.1} % probability", 100.0 * status.superiority));
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
-        put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(standing.llr)));
-        let [alpha, beta] = [question.alpha, question.beta].map(|share| tidy(100.0 * share));
+        put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(status.llr)));
+        let [alpha, beta] = [question.alpha, question.beta].map(|share| trim_zeros(100.0 * share));
         let TestParams { elo0, elo1, .. } = question;
         put(
-            "asked",
+            "test",
             format!(
-                "by {elo0} Elo at most, or by {elo1} at least? a yes is wrong in {alpha} % at most, a no in {beta} %"
+                "no: at most {elo0} Elo better; yes: at least {elo1}; error rates: yes {alpha} %, no {beta} %"
             ),
         );
-        let [new, old] = order.cast.names();
-        put("faults", format!("{new} {}; {old} {}", faults(self.faults[0]), faults(self.faults[1])));
+        let [new, old] = job.lineup.names();
+        put(
+            "faults",
+            format!("{new} {}; {old} {}", faults_text(self.faults[0]), faults_text(self.faults[1])),
+        );
         figures
     }
 
-    fn standing_json(&self) -> serde_json::Map<String, Json> {
-        let standing = self.standing();
-        let guess = |guess: IntervalEstimate| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
+    fn status_json(&self) -> serde_json::Map<String, Json> {
+        let status = self.status();
+        let guess = |guess: IntervalEstimate| json!({"mean": json_number(guess.best), "low": json_number(guess.low), "high": json_number(guess.high)});
         let mut fields = serde_json::Map::new();
         let mut put = |name: &str, value: Json| _ = fields.insert(name.to_owned(), value);
-        put("answer", json!(standing.verdict));
+        put("answer", json!(status.verdict));
         put("pairs", json!(self.pairs));
         put("games", json!(self.games()));
-        put("llr", real(standing.llr));
+        put("llr", json_number(status.llr));
         put("elo", guess(self.elo()));
         match &self.test {
             Test::Duel(duel) => {
@@ -246,22 +249,22 @@ impl<'o> CompareResult<'o> {
                 put("counts", json!({"better": better, "same": same, "worse": worse}));
             }
         }
-        put("superior", real(standing.superiority));
-        put("rest_games", json!(self.rest(&standing)));
+        put("superior", json_number(status.superiority));
+        put("rest_games", json!(self.remaining_games(&status)));
         fields
     }
 
     pub fn progress_json(&self) -> Json {
-        let mut fields = self.standing_json();
+        let mut fields = self.status_json();
         fields.insert("event".to_owned(), json!("progress"));
         Json::Object(fields)
     }
 
-    pub fn result_json(&self, stopped: Stopped) -> Json {
-        let order = self.order;
-        let (low, high) = order.question.bounds();
+    pub fn result_json(&self, stopped: StopReason) -> Json {
+        let job = self.job;
+        let (low, high) = job.question.bounds();
         let bot = |who: usize| {
-            let seating = &order.cast.bots[who];
+            let seating = &job.lineup.bots[who];
             let faults: serde_json::Map<_, _> = Fault::ALL
                 .iter()
                 .zip(self.faults[who])
@@ -269,49 +272,49 @@ impl<'o> CompareResult<'o> {
                 .collect();
             json!({
                 "bot": seating.spec(),
-                "hash": bot_hash(order.table.info(), seating),
-                "score": real(self.scores[who] / f64::from(self.pairs.max(1))),
+                "hash": bot_hash(job.table.info(), seating),
+                "score": json_number(self.scores[who] / f64::from(self.pairs.max(1))),
                 "faults": faults,
                 "first_fault": self.first_fault[who],
             })
         };
-        let (way, seats) = match order.cast.way {
+        let (mode, seats) = match job.lineup.mode {
             CompareMode::Duel => ("duel", 2),
             CompareMode::Paired { seats, .. } => ("paired", seats),
         };
         let mut result = json!({
             "event": "result",
-            "game": order.table.info().id,
-            "seed": order.seed.to_string(),
-            "settings": order.settings,
-            "test": way,
+            "game": job.table.info().id,
+            "seed": job.seed.to_string(),
+            "settings": job.settings,
+            "test": mode,
             "seats": seats,
-            "match_games": order.match_games,
-            "question": order.question,
-            "bounds": {"no": real(low), "yes": real(high)},
+            "match_games": job.match_games,
+            "question": job.question,
+            "bounds": {"no": json_number(low), "yes": json_number(high)},
             "stopped": match stopped {
-                Stopped::Decided => "decided",
-                Stopped::Limit => "limit",
-                Stopped::Interrupted => "interrupted",
+                StopReason::Decided => "decided",
+                StopReason::Limit => "limit",
+                StopReason::Interrupted => "interrupted",
             },
             "new": bot(0),
             "old": bot(1),
-            "against": order.cast.field(),
+            "against": job.lineup.field(),
         });
         if let Some(result) = result.as_object_mut() {
-            // A duel's points are its share; scores belong to the other test.
-            if way == "duel" {
+            // A duel reports points as its share. Scores belong to the other test.
+            if mode == "duel" {
                 for who in ["new", "old"] {
                     result.get_mut(who).and_then(Json::as_object_mut).map(|bot| bot.remove("score"));
                 }
             }
-            result.extend(self.standing_json());
+            result.extend(self.status_json());
         }
         result
     }
 }
 
-/// Shows where it stands while it goes on: a line that changes on a terminal, lines now and then elsewhere.
+/// Shows the progress: an updated line on a terminal, otherwise a line now and then.
 pub struct CompareProgress {
     bar: ProgressBar,
     json: bool,
@@ -320,24 +323,23 @@ pub struct CompareProgress {
 }
 
 impl CompareProgress {
-    pub fn new(order: &CompareJob<'_>) -> Self {
+    pub fn new(job: &CompareJob<'_>) -> Self {
         let terminal = stderr().is_terminal();
-        let bar =
-            if terminal && !order.args.json { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let bar = if terminal && !job.args.json { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
         let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self { bar, json: order.args.json, terminal, drawn: Instant::now() }
+        Self { bar, json: job.args.json, terminal, drawn: Instant::now() }
     }
 
     pub fn show(&mut self, tally: &CompareResult<'_>) -> Result<(), Failure> {
-        // 10, 20, ... 90, 100, 200: by count and not by the clock, so that the same run says the same.
+        // After 10, 20, ... 90, 100, 200 pairs: by count and not by time, so that the same run prints the same lines.
         let step = 10u32.pow(tally.pairs.max(1).ilog10());
         let due = tally.pairs >= 10 && tally.pairs.is_multiple_of(step);
         if self.json {
             return if due { output::print_json_line("compare", tally.progress_json()) } else { Ok(()) };
         }
         if self.terminal {
-            if self.drawn.elapsed() >= REDRAW {
+            if self.drawn.elapsed() >= REDRAW_INTERVAL {
                 self.drawn = Instant::now();
                 self.bar.set_message(tally.line());
                 self.bar.tick();
@@ -354,7 +356,7 @@ impl CompareProgress {
 }
 
 /// `+12.3 (95 %: -1.0 to +25.6)`.
-fn elo_words(elo: IntervalEstimate) -> String {
+fn elo_text(elo: IntervalEstimate) -> String {
     format!("{} (95 %: {} to {})", signed(elo.best), signed(elo.low), signed(elo.high))
 }
 
@@ -363,14 +365,14 @@ fn signed(elo: f64) -> String {
         _ if elo.is_nan() => "unknown".to_owned(),
         _ if elo == f64::INFINITY => "+inf".to_owned(),
         _ if elo == f64::NEG_INFINITY => "-inf".to_owned(),
-        // Less than shows has no sign that means anything.
+        // A value that rounds to zero gets no sign.
         _ if elo.abs() < 0.05 => "0.0".to_owned(),
         _ => format!("{elo:+.1}"),
     }
 }
 
-/// How many pairs gave how many points.
-fn pair_words(counts: &[u64]) -> String {
+/// Number of pairs for each number of points.
+fn pair_counts_text(counts: &[u64]) -> String {
     let points = |half: usize| match (half / 2, half % 2) {
         (0, 1) => "½".to_owned(),
         (whole, 0) => whole.to_string(),
@@ -381,25 +383,25 @@ fn pair_words(counts: &[u64]) -> String {
     format!("{} points", words.join(", "))
 }
 
-/// A guess with two digits that mean something.
-fn round(x: f64) -> String {
+/// Rounds an estimate to two significant digits.
+fn round_estimate(x: f64) -> String {
     let step = 10f64.powf((x.max(1.0).log10().floor() - 1.0).max(0.0));
     format!("{:.0}", (x / step).round() * step)
 }
 
-/// In millionths: the last digits of a logarithm are not the same on every machine. What is infinite is `null`.
-fn real(x: f64) -> Json {
+/// Rounds to millionths, because the last digits of a logarithm differ between machines. Infinity becomes `null`.
+fn json_number(x: f64) -> Json {
     json!((x * 1e6).round() / 1e6)
 }
 
-/// Two digits, and no minus before nothing.
+/// Two decimals, without a minus before zero.
 fn hundredths(x: f64) -> String {
     let text = format!("{x:.2}");
     if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
-/// Without digits that say nothing.
-fn tidy(x: f64) -> String {
+/// Without trailing zeros.
+fn trim_zeros(x: f64) -> String {
     let text = format!("{x:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

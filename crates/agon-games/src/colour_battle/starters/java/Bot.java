@@ -1,6 +1,6 @@
 import java.io.IOException;
 
-/** starter-bot: walks to the nearest tile that its number can paint. */
+/** starter-bot: moves to the nearest tile that its number can paint. */
 public class Bot implements Agon.Bot {
     @Override
     public Object turn(Agon.Json seen, Agon.Random random) {
@@ -8,13 +8,13 @@ public class Bot implements Agon.Bot {
         int myX = seen.get("position").at(0).whole();
         int myY = seen.get("position").at(1).whole();
         int[][] grid = seen.get("grid").grid();
-        // Your idea goes here: which tile is the best to go for? Who is on the way to it, who can paint it over?
+        // Your idea goes here: which tile is the best target? Which bots are near it, and which can paint over it?
         int nearest = Integer.MAX_VALUE;
         String answer = "STAY";
         for (int y = 0; y < grid.length; y++) {
             for (int x = 0; x < grid.length; x++) {
                 int distance = Math.abs(x - myX) + Math.abs(y - myY);
-                // The tile I stand on has had its paint already.
+                // My current tile is already painted.
                 if (distance > 0 && distance < nearest && isPaintable(mine, grid[y][x])) {
                     nearest = distance;
                     answer = step(mine, x - myX, y - myY);
@@ -30,8 +30,8 @@ public class Bot implements Agon.Bot {
     }
 
     /**
-     * The first step of a way that goes so far. Even numbers go along x first, odd ones along y: so two bots that think
-     * alike part ways.
+     * The first step towards a target. Even numbers move along x first, odd numbers along y, so that two bots with
+     * the same strategy separate.
      */
     private static String step(int mine, int dx, int dy) {
         if (dx != 0 && (dy == 0 || mine % 2 == 0)) {

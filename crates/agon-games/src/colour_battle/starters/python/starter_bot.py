@@ -1,11 +1,11 @@
-"""starter-bot: walks to the nearest tile that its number can paint."""
+"""starter-bot: moves to the nearest tile that its number can paint."""
 
 import numpy as np
 from bot_control import Move
 
 
 class StarterBot:
-    """Made anew for each game. The game sets `self.id` and `self.position`, an array `[x, y]`, before every move."""
+    """Agon creates an object for each game, and sets `self.id` and `self.position`, an array `[x, y]`, before every move."""
 
     def get_name(self):
         return "starter-bot"
@@ -17,7 +17,7 @@ class StarterBot:
         """One of Move.UP (y + 1), DOWN (y - 1), LEFT (x - 1), RIGHT (x + 1) and STAY."""
         x, y = int(self.position[0]), int(self.position[1])
         goals = self.paintable(grid)
-        # Your idea goes here: which tile is the best to go for? Who is on the way to it, who can paint it over?
+        # Your idea goes here: which tile is the best target? Which bots are near it, and which can paint over it?
         ys, xs = np.nonzero(goals)
         if len(xs) == 0:
             return Move.STAY
@@ -25,16 +25,16 @@ class StarterBot:
         return self.step(int(xs[nearest]) - x, int(ys[nearest]) - y)
 
     def paintable(self, grid):
-        """For each tile, `grid[y, x]`, whether stepping on it makes it mine."""
+        """Whether each tile `grid[y, x]` becomes mine when I step on it."""
         goals = (grid == 0) | ((self.id - grid) % 3 == 2)
         goals[grid == self.id] = False
-        # The tile I stand on has had its paint already.
+        # My current tile is already painted.
         goals[self.position[1], self.position[0]] = False
         return goals
 
     def step(self, dx, dy):
-        """The first step of a way that goes so far. Even numbers go along x first, odd ones along y: so two bots
-        that think alike part ways."""
+        """The first step towards a target. Even numbers move along x first, odd numbers along y,
+        so that two bots with the same strategy separate."""
         if dx != 0 and (dy == 0 or self.id % 2 == 0):
             return Move.RIGHT if dx > 0 else Move.LEFT
         return Move.UP if dy > 0 else Move.DOWN

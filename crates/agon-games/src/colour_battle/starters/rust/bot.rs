@@ -1,4 +1,4 @@
-//! starter-bot: walks to the nearest tile that its number can paint.
+//! starter-bot: moves to the nearest tile that its number can paint.
 
 mod agon;
 
@@ -10,14 +10,14 @@ impl Bot for MyBot {
     fn turn(&mut self, seen: &Json, _random: &mut Random) -> Answer {
         let mine = seen.get("id").whole();
         let (my_x, my_y) = (seen.get("position").at(0).whole(), seen.get("position").at(1).whole());
-        // Your idea goes here: which tile is the best to go for? Who is on the way to it, who can paint it over?
+        // Your idea goes here: which tile is the best target? Which bots are near it, and which can paint over it?
         let mut nearest = i64::MAX;
         let mut answer = "STAY";
         for (y, row) in (0..).zip(seen.get("grid").list()) {
             for (x, floor) in (0..).zip(row.list()) {
                 let (dx, dy): (i64, i64) = (x - my_x, y - my_y);
                 let distance = dx.abs() + dy.abs();
-                // The tile I stand on has had its paint already.
+                // My current tile is already painted.
                 if distance > 0 && distance < nearest && is_paintable(mine, floor.whole()) {
                     nearest = distance;
                     answer = step(mine, dx, dy);
@@ -33,8 +33,8 @@ fn is_paintable(mine: i64, floor: i64) -> bool {
     floor == 0 || (floor != mine && (mine - floor).rem_euclid(3) == 2)
 }
 
-/// The first step of a way that goes so far. Even numbers go along x first, odd ones along y: so two bots that think
-/// alike part ways.
+/// The first step towards a target. Even numbers move along x first, odd numbers along y, so that two bots with
+/// the same strategy separate.
 fn step(mine: i64, dx: i64, dy: i64) -> &'static str {
     if dx != 0 && (dy == 0 || mine % 2 == 0) {
         if dx > 0 { "RIGHT" } else { "LEFT" }

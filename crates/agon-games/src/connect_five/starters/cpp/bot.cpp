@@ -13,7 +13,7 @@ using agon::Random;
 
 constexpr int COLUMNS = 9, ROWS = 7;
 
-// Near the middle a piece is part of more lines.
+// A piece near the middle is part of more lines.
 constexpr int FAVOURITES[] = {4, 3, 5, 2, 6, 1, 7, 0, 8};
 
 // board[0] is the top row; 0 is empty, 1 and 2 are the players.
@@ -27,14 +27,14 @@ Board read_board(const Json& seen) {
     return board;
 }
 
-// The row a piece dropped into this column lands in; -1 if it is full.
+// The row where a piece dropped into this column lands; -1 if it is full.
 int landing_row(const Board& board, int column) {
     int row = ROWS - 1;
     while (row >= 0 && board[row][column] != 0) --row;
     return row;
 }
 
-// How many pieces of a player follow each other from a cell on, in one direction.
+// Number of consecutive pieces of a player from a cell in one direction.
 int follow(const Board& board, int row, int column, int down, int right, int player) {
     int length = 0;
     for (;;) {
@@ -86,7 +86,7 @@ struct MyBot : agon::Bot {
     }
 
     void end() override {
-        // A game is over: learn from it here. You have 10 seconds.
+        // The game is finished: learn from it here. You have 10 seconds.
     }
 };
 

@@ -10,7 +10,7 @@ public class Bot implements Agon.Bot {
     private static final int COLUMNS = 9;
     private static final int ROWS = 7;
 
-    /** Near the middle a piece is part of more lines. */
+    /** A piece near the middle is part of more lines. */
     private static final int[] FAVOURITES = {4, 3, 5, 2, 6, 1, 7, 0, 8};
 
     @Override
@@ -42,10 +42,10 @@ public class Bot implements Agon.Bot {
 
     @Override
     public void end() {
-        // A game is over: learn from it here. You have 10 seconds.
+        // The game is finished: learn from it here. You have 10 seconds.
     }
 
-    /** The row a piece dropped into this column lands in; -1 if it is full. */
+    /** The row where a piece dropped into this column lands; -1 if it is full. */
     private static int landingRow(int[][] board, int column) {
         int row = ROWS - 1;
         while (row >= 0 && board[row][column] != 0) {
@@ -67,7 +67,7 @@ public class Bot implements Agon.Bot {
         return false;
     }
 
-    /** How many pieces of a player follow each other from a cell on, in one direction. */
+    /** Number of consecutive pieces of a player from a cell in one direction. */
     private static int follow(int[][] board, int row, int column, int down, int right, int player) {
         int length = 0;
         while (true) {

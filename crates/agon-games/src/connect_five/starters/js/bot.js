@@ -7,17 +7,17 @@ const { run } = require('./agon.js');
 
 const ROWS = 7;
 
-// Near the middle a piece is part of more lines.
+// A piece near the middle is part of more lines.
 const FAVOURITES = [4, 3, 5, 2, 6, 1, 7, 0, 8];
 
-// The row a piece dropped into this column lands in; -1 if it is full.
+// The row where a piece dropped into this column lands; -1 if it is full.
 function landingRow(board, column) {
   let row = ROWS - 1;
   while (row >= 0 && board[row][column] !== 0) row -= 1;
   return row;
 }
 
-// How many pieces of a player follow each other from a cell on, in one direction.
+// Number of consecutive pieces of a player from a cell in one direction.
 function follow(board, row, column, down, right, player) {
   let length = 0;
   for (let r = row + down, c = column + right; board[r]?.[c] === player; r += down, c += right) length += 1;
@@ -44,7 +44,7 @@ function helps(board, column, player) {
 }
 
 run({
-  // board[0] is the top row; 0 is empty, 1 and 2 are the players, `player` is which of them you are.
+  // board[0] is the top row; 0 is empty, 1 and 2 are the players, `player` is your number.
   turn({ board, player }) {
     const legal = FAVOURITES.filter((column) => board[0][column] === 0);
     for (const who of [player, 3 - player]) {
@@ -56,6 +56,6 @@ run({
   },
 
   end() {
-    // A game is over: learn from it here. You have 10 seconds.
+    // The game is finished: learn from it here. You have 10 seconds.
   },
 });

@@ -5,14 +5,14 @@ The class must have the same name as this file. One object plays all games of a 
 
 COLUMNS, ROWS = 9, 7
 
-# Near the middle a piece is part of more lines.
+# A piece near the middle is part of more lines.
 FAVOURITES = (4, 3, 5, 2, 6, 1, 7, 0, 8)
 
 
 class StarterBot:
     def get_move(self, board, player, T, N):
-        """A column from 0 to 8. `board[0]` is the top row; 0 is empty, 1 and 2 are the players. `player` is which of
-        them you are, T how many seconds you have, N how many games of this match have been played."""
+        """A column from 0 to 8. `board[0]` is the top row; 0 is empty, 1 and 2 are the players. `player` is your
+        number, T the seconds for the move, N the number of games already played in this match."""
         legal = [column for column in FAVOURITES if board[0][column] == 0]
         opponent = 3 - player
         for who in (player, opponent):
@@ -27,11 +27,11 @@ class StarterBot:
         """Called after each game: learn from it here. You have 10 seconds."""
 
     def train(self):
-        """Called after each match. What you write into the folder data/ is there again in the next match."""
+        """Called after each match. Files in the folder data/ are kept for the next match."""
 
 
 def landing_row(board, column):
-    """The row a piece dropped into this column lands in; None if it is full."""
+    """The row where a piece dropped into this column lands; None if it is full."""
     return next((row for row in reversed(range(ROWS)) if board[row][column] == 0), None)
 
 
@@ -46,7 +46,7 @@ def wins(board, column, player):
 
 
 def run(board, row, column, down, right, player):
-    """How many pieces of a player follow each other from a cell on, in one direction."""
+    """Number of consecutive pieces of a player from a cell in one direction."""
     length = 0
     row, column = row + down, column + right
     while 0 <= row < ROWS and 0 <= column < COLUMNS and board[row][column] == player:

@@ -8,7 +8,7 @@ use agon::{Answer, Bot, Json, Random};
 
 const ROWS: usize = 7;
 
-/// Near the middle a piece is part of more lines.
+/// A piece near the middle is part of more lines.
 const FAVOURITES: [usize; 9] = [4, 3, 5, 2, 6, 1, 7, 0, 8];
 
 /// `board[0]` is the top row; 0 is empty, 1 and 2 are the players.
@@ -32,11 +32,11 @@ impl Bot for MyBot {
     }
 
     fn end(&mut self) {
-        // A game is over: learn from it here. You have 10 seconds.
+        // The game is finished: learn from it here. You have 10 seconds.
     }
 }
 
-/// The row a piece dropped into this column lands in, if it is not full.
+/// The row where a piece dropped into this column lands, if it is not full.
 fn landing_row(board: &Board, column: usize) -> Option<usize> {
     (0..ROWS).rev().find(|&row| board[row][column] == 0)
 }
@@ -50,7 +50,7 @@ fn wins(board: &Board, column: usize, player: i64) -> bool {
     })
 }
 
-/// How many pieces of a player follow each other from a cell on, in one direction.
+/// Number of consecutive pieces of a player from a cell in one direction.
 fn follow(board: &Board, row: usize, column: usize, down: isize, right: isize, player: i64) -> usize {
     let cell = |steps: isize| {
         let row = row.checked_add_signed(steps * down)?;

@@ -1,4 +1,4 @@
-// starter-bot: a seeker that goes where it last saw the hider and else searches the room, and a hider that runs away.
+// starter-bot: a seeker that goes where it last saw the hider or searches the room, and a hider that runs away.
 //
 // The same program plays both roles; seen["role"] says which.
 
@@ -40,7 +40,7 @@ Grid read_map(const Json& json) {
     return map;
 }
 
-// The steps that are possible from a cell.
+// The possible steps from a cell.
 std::vector<Step> steps(const Grid& map, Cell here) {
     std::vector<Step> possible;
     for (const Step& step : {Step{"LEFT", {-1, 0}}, {"RIGHT", {1, 0}}, {"UP", {0, -1}}, {"DOWN", {0, 1}}}) {
@@ -51,7 +51,7 @@ std::vector<Step> steps(const Grid& map, Cell here) {
     return possible;
 }
 
-// How many steps it is from a cell to each other.
+// Number of steps from a cell to each other cell.
 Grid distances(const Grid& map, Cell start) {
     Grid ways(map.size(), std::vector<int>(map[0].size(), FAR));
     at(ways, start) = 0;
@@ -68,8 +68,8 @@ Grid distances(const Grid& map, Cell start) {
 }
 
 struct MyBot : agon::Bot {
-    std::optional<Cell> trail;  // where the seeker believes the hider to be
-    Grid visits;                // how often the seeker was on each cell
+    std::optional<Cell> trail;  // where the seeker expects the hider
+    Grid visits;                // how often the seeker has visited each cell
 
     void start(const Json&) override {
         trail.reset();
@@ -86,8 +86,8 @@ struct MyBot : agon::Bot {
         if (visits.empty()) visits = Grid(map.size(), std::vector<int>(map[0].size(), 0));
         at(visits, here) += 1;
         if (seen["enemy_is_visible"].yes() || seen["step"].whole() == 1) trail = read_cell(seen["enemy_pos"]);
-        else if (trail && *trail == here) trail.reset();  // gone
-        // Your idea goes here: where can the hider be by now? From where would you see most of that?
+        else if (trail && *trail == here) trail.reset();  // it is not there
+        // Your idea goes here: where can the hider be now? From where would you see most of these cells?
         Grid ways = distances(map, trail ? *trail : least_visited(map, here));
         Step best{"STAY", here};
         for (const Step& step : steps(map, here)) {
@@ -96,7 +96,7 @@ struct MyBot : agon::Bot {
         return best.word;
     }
 
-    // The nearest of the cells I have been to least often.
+    // The nearest of the cells that I have visited least often.
     Cell least_visited(const Grid& map, Cell here) {
         Grid ways = distances(map, here);
         std::optional<Cell> goal;
@@ -113,7 +113,7 @@ struct MyBot : agon::Bot {
 
     Answer hide(const Json& seen, const Grid& map) {
         Grid ways = distances(map, read_cell(seen["enemy_pos"]));
-        // Your idea goes here: out of sight is better than far away, and beware of dead ends.
+        // Your idea goes here: being out of sight is better than being far away. Avoid dead ends.
         Step best{"STAY", read_cell(seen["pos"])};
         for (const Step& step : steps(map, best.to)) {
             if (at(ways, step.to) > at(ways, best.to)) best = step;

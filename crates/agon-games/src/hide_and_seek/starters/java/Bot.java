@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * starter-bot: a seeker that goes where it last saw the hider and else searches the room, and a hider that runs away.
+ * starter-bot: a seeker that goes where it last saw the hider or searches the room, and a hider that runs away.
  *
  * <p>The same program plays both roles; the observation says which.
  */
@@ -24,10 +24,10 @@ public class Bot implements Agon.Bot {
 
     private record Step(String word, Cell to) {}
 
-    /** Where the seeker believes the hider to be; null when it does not know. */
+    /** Where the seeker expects the hider; null if unknown. */
     private Cell trail;
 
-    /** How often the seeker was on each cell: visits[x][y]. */
+    /** How often the seeker has visited each cell: visits[x][y]. */
     private int[][] visits;
 
     @Override
@@ -51,9 +51,9 @@ public class Bot implements Agon.Bot {
         if (seen.get("enemy_is_visible").yes() || seen.get("step").whole() == 1) {
             trail = Cell.of(seen.get("enemy_pos"));
         } else if (here.equals(trail)) {
-            trail = null; // gone
+            trail = null; // it is not there
         }
-        // Your idea goes here: where can the hider be by now? From where would you see most of that?
+        // Your idea goes here: where can the hider be now? From where would you see most of these cells?
         int[][] ways = distances(map, trail != null ? trail : leastVisited(map, here));
         Step best = new Step("STAY", here);
         for (Step step : steps(map, here)) {
@@ -64,7 +64,7 @@ public class Bot implements Agon.Bot {
         return best.word;
     }
 
-    /** The nearest of the cells I have been to least often. */
+    /** The nearest of the cells that I have visited least often. */
     private Cell leastVisited(int[][] map, Cell here) {
         int[][] ways = distances(map, here);
         Cell goal = null;
@@ -85,7 +85,7 @@ public class Bot implements Agon.Bot {
 
     private String hide(Agon.Json seen, int[][] map) {
         int[][] ways = distances(map, Cell.of(seen.get("enemy_pos")));
-        // Your idea goes here: out of sight is better than far away, and beware of dead ends.
+        // Your idea goes here: being out of sight is better than being far away. Avoid dead ends.
         Step best = new Step("STAY", Cell.of(seen.get("pos")));
         for (Step step : steps(map, best.to)) {
             if (step.to.in(ways) > best.to.in(ways)) {
@@ -95,7 +95,7 @@ public class Bot implements Agon.Bot {
         return best.word;
     }
 
-    /** The steps that are possible from a cell. */
+    /** The possible steps from a cell. */
     private static List<Step> steps(int[][] map, Cell here) {
         var around = List.of(
                 new Step("LEFT", new Cell(here.x - 1, here.y)),
@@ -113,7 +113,7 @@ public class Bot implements Agon.Bot {
         return possible;
     }
 
-    /** How many steps it is from a cell to each other. */
+    /** Number of steps from a cell to each other cell. */
     private static int[][] distances(int[][] map, Cell start) {
         int[][] ways = new int[map.length][map[0].length];
         for (int[] column : ways) {

@@ -1,4 +1,4 @@
-// starter-bot: a seeker that goes where it last saw the hider and else searches the room, and a hider that runs away.
+// starter-bot: a seeker that goes where it last saw the hider or searches the room, and a hider that runs away.
 //
 // The same program plays both roles; seen.role says which.
 'use strict';
@@ -8,12 +8,12 @@ const { run } = require('./agon.js');
 const STEPS = [['LEFT', -1, 0], ['RIGHT', 1, 0], ['UP', 0, -1], ['DOWN', 0, 1]];
 const FAR = 1000;
 
-// The steps that are possible from a cell: [word, x, y].
+// The possible steps from a cell: [word, x, y].
 function steps(map, [x, y]) {
   return STEPS.map(([word, dx, dy]) => [word, x + dx, y + dy]).filter(([, x, y]) => map[x]?.[y] === 0);
 }
 
-// How many steps it is from a cell to each other: ways[x][y].
+// Number of steps from a cell to each other cell: ways[x][y].
 function distances(map, start) {
   const ways = map.map((column) => column.map(() => FAR));
   ways[start[0]][start[1]] = 0;
@@ -32,8 +32,8 @@ function distances(map, start) {
 const same = (a, b) => a !== null && a[0] === b[0] && a[1] === b[1];
 
 const bot = {
-  trail: null, // where the seeker believes the hider to be
-  visits: [], // how often the seeker was on each cell
+  trail: null, // where the seeker expects the hider
+  visits: [], // how often the seeker has visited each cell
 
   start() {
     this.trail = null;
@@ -50,8 +50,8 @@ const bot = {
     if (this.visits.length === 0) this.visits = map.map((column) => column.map(() => 0));
     this.visits[x][y] += 1;
     if (seen.enemy_is_visible || seen.step === 1) this.trail = seen.enemy_pos;
-    else if (same(this.trail, seen.pos)) this.trail = null; // gone
-    // Your idea goes here: where can the hider be by now? From where would you see most of that?
+    else if (same(this.trail, seen.pos)) this.trail = null; // it is not there
+    // Your idea goes here: where can the hider be now? From where would you see most of these cells?
     const ways = distances(map, this.trail ?? this.leastVisited(map, seen.pos));
     let best = ['STAY', x, y];
     for (const step of steps(map, seen.pos)) {
@@ -60,7 +60,7 @@ const bot = {
     return best[0];
   },
 
-  // The nearest of the cells I have been to least often.
+  // The nearest of the cells that I have visited least often.
   leastVisited(map, here) {
     const ways = distances(map, here);
     let goal = null;
@@ -76,7 +76,7 @@ const bot = {
 
   hide(seen) {
     const ways = distances(seen.game_map, seen.enemy_pos);
-    // Your idea goes here: out of sight is better than far away, and beware of dead ends.
+    // Your idea goes here: being out of sight is better than being far away. Avoid dead ends.
     let best = ['STAY', ...seen.pos];
     for (const step of steps(seen.game_map, seen.pos)) {
       if (ways[step[1]][step[2]] > ways[best[1]][best[2]]) best = step;

@@ -1,4 +1,4 @@
-//! starter-bot: a seeker that goes where it last saw the hider and else searches the room, and a hider that runs away.
+//! starter-bot: a seeker that goes where it last saw the hider or searches the room, and a hider that runs away.
 //!
 //! The same program plays both roles; the observation says which.
 
@@ -10,7 +10,7 @@ use agon::{Answer, Bot, Json, Random};
 
 const FAR: i64 = 1000;
 
-/// x and y.
+/// Position: x and y.
 type Cell = (usize, usize);
 
 /// A number for each cell: `grid[x][y]`.
@@ -18,9 +18,9 @@ type Grid = Vec<Vec<i64>>;
 
 #[derive(Default)]
 struct MyBot {
-    /// Where the seeker believes the hider to be.
+    /// Where the seeker expects the hider.
     trail: Option<Cell>,
-    /// How often the seeker was on each cell.
+    /// How often the seeker has visited each cell.
     visits: Grid,
 }
 
@@ -45,9 +45,9 @@ impl MyBot {
         if seen.get("enemy_is_visible").yes() || seen.get("step").whole() == 1 {
             self.trail = Some(cell(seen.get("enemy_pos")));
         } else if self.trail == Some(here) {
-            self.trail = None; // gone
+            self.trail = None; // it is not there
         }
-        // Your idea goes here: where can the hider be by now? From where would you see most of that?
+        // Your idea goes here: where can the hider be now? From where would you see most of these cells?
         let goal = self.trail.unwrap_or_else(|| self.least_visited(map, here));
         let ways = distances(map, goal);
         let mut best = ("STAY", here);
@@ -59,7 +59,7 @@ impl MyBot {
         best.0
     }
 
-    /// The nearest of the cells I have been to least often.
+    /// The nearest of the cells that I have visited least often.
     fn least_visited(&self, map: &Grid, here: Cell) -> Cell {
         let ways = distances(map, here);
         let cells = (0..map.len()).flat_map(|x| (0..map[x].len()).map(move |y| (x, y)));
@@ -70,7 +70,7 @@ impl MyBot {
 
 fn hide(seen: &Json, map: &Grid) -> &'static str {
     let ways = distances(map, cell(seen.get("enemy_pos")));
-    // Your idea goes here: out of sight is better than far away, and beware of dead ends.
+    // Your idea goes here: being out of sight is better than being far away. Avoid dead ends.
     let mut best = ("STAY", cell(seen.get("pos")));
     for step in steps(map, best.1) {
         if at(&ways, step.1) > at(&ways, best.1) {
@@ -88,9 +88,9 @@ fn at(grid: &Grid, cell: Cell) -> i64 {
     grid[cell.0][cell.1]
 }
 
-/// The steps that are possible from a cell.
+/// The possible steps from a cell.
 fn steps(map: &Grid, (x, y): Cell) -> Vec<(&'static str, Cell)> {
-    // One less than 0 becomes a huge number, which is outside too.
+    // 0 - 1 wraps to a huge number, which is outside the map too.
     let around = [
         ("LEFT", (x.wrapping_sub(1), y)),
         ("RIGHT", (x + 1, y)),
@@ -101,7 +101,7 @@ fn steps(map: &Grid, (x, y): Cell) -> Vec<(&'static str, Cell)> {
     around.into_iter().filter(|step| is_free(step.1)).collect()
 }
 
-/// How many steps it is from a cell to each other.
+/// Number of steps from a cell to each other cell.
 fn distances(map: &Grid, start: Cell) -> Grid {
     let mut ways: Grid = map.iter().map(|column| vec![FAR; column.len()]).collect();
     ways[start.0][start.1] = 0;

@@ -1,6 +1,6 @@
-// starter-bot: expects the others to do what they have done before, and goes where it is most likely to be alone.
+// starter-bot: predicts the others from their earlier moves, and goes where it is most likely to be alone.
 //
-// Every turn is played by a process of its own: nothing is kept. All there is to know is in the observation.
+// A new process plays each turn, so nothing is kept. The observation contains everything.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using agon::Random;
 
 const std::vector<std::string> MOVES = {"LEFT", "RIGHT", "CENTER"};
 
-// Where a move leads, by the side a bot stands on this turn.
+// Target of each move, by the side on which a bot stands in this turn.
 std::string platform_of(const std::string& side, const std::string& move) {
     if (move == "CENTER") return "CENTER";
     const bool left = move == "LEFT";
@@ -23,11 +23,11 @@ std::string platform_of(const std::string& side, const std::string& move) {
     return left ? "NW" : "SW";
 }
 
-// How likely the bot at a seat goes to this platform, judged by its moves so far.
+// Probability that the bot at a seat goes to this platform, estimated from its moves so far.
 double chance_of(int seat, const std::string& platform, const Json& seen) {
     double there = 0, all = 0;
     for (const std::string& move : MOVES) {
-        // Every move counts once before the match, so that nothing is impossible.
+        // Start each count at 1, so that no move has probability 0.
         int count = 1;
         for (const Json& turn : seen["history"].list) {
             if (turn["moves"][seat].text == move) ++count;
@@ -38,7 +38,7 @@ double chance_of(int seat, const std::string& platform, const Json& seen) {
     return there / all;
 }
 
-// The platform's points, times the chance to be alone on it.
+// The platform's points, times the probability to be alone on it.
 double worth(const std::string& platform, const Json& seen) {
     double chance = 1;
     for (int seat = 0; seat < seen["sides"].size(); ++seat) {
@@ -50,7 +50,7 @@ double worth(const std::string& platform, const Json& seen) {
 struct MyBot : agon::Bot {
     Answer turn(const Json& seen, Random&) override {
         const std::string side = seen["sides"][seen["seat"].whole()].text;
-        // Your idea goes here: what is a move worth? What kind of bot is each of the others?
+        // Your idea goes here: how valuable is a move? Which strategy does each of the others use?
         std::string best = MOVES[0];
         for (const std::string& move : MOVES) {
             if (worth(platform_of(side, move), seen) > worth(platform_of(side, best), seen)) best = move;

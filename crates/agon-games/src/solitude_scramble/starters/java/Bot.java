@@ -2,14 +2,14 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * starter-bot: expects the others to do what they have done before, and goes where it is most likely to be alone.
+ * starter-bot: predicts the others from their earlier moves, and goes where it is most likely to be alone.
  *
- * <p>Every turn is played by a process of its own: nothing is kept. All there is to know is in the observation.
+ * <p>A new process plays each turn, so nothing is kept. The observation contains everything.
  */
 public class Bot implements Agon.Bot {
     private static final String[] MOVES = {"LEFT", "RIGHT", "CENTER"};
 
-    /** Where each of the moves leads, by the side a bot stands on this turn. */
+    /** Target of each move, by the side on which a bot stands in this turn. */
     private static final Map<String, String[]> PLATFORMS = Map.of(
             "NORTH", new String[] {"NE", "NW", "CENTER"},
             "EAST", new String[] {"SE", "NE", "CENTER"},
@@ -19,7 +19,7 @@ public class Bot implements Agon.Bot {
     @Override
     public Object turn(Agon.Json seen, Agon.Random random) {
         String[] mine = PLATFORMS.get(side(seen.get("seat").whole(), seen));
-        // Your idea goes here: what is a move worth? What kind of bot is each of the others?
+        // Your idea goes here: how valuable is a move? Which strategy does each of the others use?
         int best = 0;
         for (int move = 1; move < MOVES.length; move++) {
             if (worth(mine[move], seen) > worth(mine[best], seen)) {
@@ -29,7 +29,7 @@ public class Bot implements Agon.Bot {
         return MOVES[best];
     }
 
-    /** The platform's points, times the chance to be alone on it. */
+    /** The platform's points, times the probability to be alone on it. */
     private static double worth(String platform, Agon.Json seen) {
         double chance = 1;
         for (int seat = 0; seat < seen.get("sides").size(); seat++) {
@@ -40,14 +40,14 @@ public class Bot implements Agon.Bot {
         return seen.get("platform_scores").get(platform).whole() * chance;
     }
 
-    /** How likely the bot at a seat goes to this platform, judged by its moves so far. */
+    /** Probability that the bot at a seat goes to this platform, estimated from its moves so far. */
     private static double chanceOf(int seat, String platform, Agon.Json seen) {
         String[] leads = PLATFORMS.get(side(seat, seen));
         Agon.Json history = seen.get("history");
         double there = 0;
         double all = 0;
         for (int move = 0; move < MOVES.length; move++) {
-            // Every move counts once before the match, so that nothing is impossible.
+            // Start each count at 1, so that no move has probability 0.
             int count = 1;
             for (int turn = 0; turn < history.size(); turn++) {
                 if (history.at(turn).get("moves").at(seat).text().equals(MOVES[move])) {

@@ -1,13 +1,13 @@
-// starter-bot: expects the others to do what they have done before, and goes where it is most likely to be alone.
+// starter-bot: predicts the others from their earlier moves, and goes where it is most likely to be alone.
 //
-// Every turn is played by a process of its own: nothing is kept. All there is to know is in the observation.
+// A new process plays each turn, so nothing is kept. The observation contains everything.
 'use strict';
 
 const { run } = require('./agon.js');
 
 const MOVES = ['LEFT', 'RIGHT', 'CENTER'];
 
-// Where a move leads, by the side a bot stands on this turn.
+// Target of each move, by the side on which a bot stands in this turn.
 const PLATFORMS = {
   NORTH: { LEFT: 'NE', RIGHT: 'NW', CENTER: 'CENTER' },
   EAST: { LEFT: 'SE', RIGHT: 'NE', CENTER: 'CENTER' },
@@ -15,9 +15,9 @@ const PLATFORMS = {
   WEST: { LEFT: 'NW', RIGHT: 'SW', CENTER: 'CENTER' },
 };
 
-// How likely the bot at a seat goes to this platform, judged by its moves so far.
+// Probability that the bot at a seat goes to this platform, estimated from its moves so far.
 function chanceOf(seat, platform, seen) {
-  // Every move counts once before the match, so that nothing is impossible.
+  // Start each count at 1, so that no move has probability 0.
   const counts = { LEFT: 1, RIGHT: 1, CENTER: 1 };
   for (const turn of seen.history) {
     const move = turn.moves[seat];
@@ -28,7 +28,7 @@ function chanceOf(seat, platform, seen) {
   return there / (counts.LEFT + counts.RIGHT + counts.CENTER);
 }
 
-// The platform's points, times the chance to be alone on it.
+// The platform's points, times the probability to be alone on it.
 function worth(platform, seen) {
   let chance = 1;
   for (let seat = 0; seat < seen.sides.length; seat += 1) {
@@ -40,7 +40,7 @@ function worth(platform, seen) {
 run({
   turn(seen) {
     const mine = PLATFORMS[seen.sides[seen.seat]];
-    // Your idea goes here: what is a move worth? What kind of bot is each of the others?
+    // Your idea goes here: how valuable is a move? Which strategy does each of the others use?
     let best = MOVES[0];
     for (const move of MOVES) {
       if (worth(mine[move], seen) > worth(mine[best], seen)) best = move;

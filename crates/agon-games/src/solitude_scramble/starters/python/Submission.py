@@ -1,11 +1,11 @@
-"""starter-bot: expects the others to do what they have done before, and goes where it is most likely to be alone.
+"""starter-bot: predicts the others from their earlier moves, and goes where it is most likely to be alone.
 
-Every call is a new life: nothing is kept from one call to the next. All there is to know is in the two arguments.
+Nothing is kept from one call to the next. The two arguments contain everything.
 """
 
 MOVES = ("LEFT", "RIGHT", "CENTER")
 
-# Where a move leads, by the side a bot stands on this turn.
+# Target of each move, by the side on which a bot stands in this turn.
 PLATFORMS = {
     "NORTH": {"LEFT": "NE", "RIGHT": "NW", "CENTER": "CENTER"},
     "EAST": {"LEFT": "SE", "RIGHT": "NE", "CENTER": "CENTER"},
@@ -17,12 +17,12 @@ PLATFORMS = {
 def get_action(state, match_history):
     """One of "LEFT", "RIGHT" and "CENTER"."""
     mine = PLATFORMS[state["my_position"]]
-    # Your idea goes here: what is a move worth? What kind of bot is each of the others?
+    # Your idea goes here: how valuable is a move? Which strategy does each of the others use?
     return max(MOVES, key=lambda move: worth(mine[move], state, match_history))
 
 
 def worth(platform, state, match_history):
-    """The platform's points, times the chance to be alone on it."""
+    """The platform's points, times the probability to be alone on it."""
     chance = 1.0
     for bot, side in state["opponent_positions"].items():
         chance *= 1.0 - chance_of(bot, side, platform, match_history)
@@ -30,8 +30,8 @@ def worth(platform, state, match_history):
 
 
 def chance_of(bot, side, platform, match_history):
-    """How likely a bot on this side goes to this platform, judged by its moves so far."""
-    # Every move counts once before the match, so that nothing is impossible.
+    """Probability that a bot on this side goes to this platform, estimated from its moves so far."""
+    # Start each count at 1, so that no move has probability 0.
     counts = dict.fromkeys(MOVES, 1)
     for turn in match_history:
         move = turn["player_move"].get(bot)

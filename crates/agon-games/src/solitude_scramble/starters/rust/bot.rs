@@ -1,6 +1,6 @@
-//! starter-bot: expects the others to do what they have done before, and goes where it is most likely to be alone.
+//! starter-bot: predicts the others from their earlier moves, and goes where it is most likely to be alone.
 //!
-//! Every turn is played by a process of its own: nothing is kept. All there is to know is in the observation.
+//! A new process plays each turn, so nothing is kept. The observation contains everything.
 
 mod agon;
 
@@ -13,7 +13,7 @@ struct MyBot;
 impl Bot for MyBot {
     fn turn(&mut self, seen: &Json, _random: &mut Random) -> Answer {
         let side = seen.get("sides").at(seen.get("seat").whole() as usize).text();
-        // Your idea goes here: what is a move worth? What kind of bot is each of the others?
+        // Your idea goes here: how valuable is a move? Which strategy does each of the others use?
         let mut best = MOVES[0];
         for moving in MOVES {
             if worth(platform_of(side, moving), seen) > worth(platform_of(side, best), seen) {
@@ -24,7 +24,7 @@ impl Bot for MyBot {
     }
 }
 
-/// The platform's points, times the chance to be alone on it.
+/// The platform's points, times the probability to be alone on it.
 fn worth(platform: &str, seen: &Json) -> f64 {
     let mut chance = 1.0;
     for seat in 0..seen.get("sides").list().len() {
@@ -35,13 +35,13 @@ fn worth(platform: &str, seen: &Json) -> f64 {
     seen.get("platform_scores").get(platform).whole() as f64 * chance
 }
 
-/// How likely the bot at a seat goes to this platform, judged by its moves so far.
+/// Probability that the bot at a seat goes to this platform, estimated from its moves so far.
 fn chance_of(seat: usize, platform: &str, seen: &Json) -> f64 {
     let side = seen.get("sides").at(seat).text();
     let history = seen.get("history").list();
     let (mut there, mut all) = (0, 0);
     for moving in MOVES {
-        // Every move counts once before the match, so that nothing is impossible.
+        // Start each count at 1, so that no move has probability 0.
         let count = 1 + history.iter().filter(|turn| turn.get("moves").at(seat).text() == moving).count();
         all += count;
         if platform_of(side, moving) == platform {
@@ -51,7 +51,7 @@ fn chance_of(seat: usize, platform: &str, seen: &Json) -> f64 {
     there as f64 / all as f64
 }
 
-/// Where a move leads, by the side a bot stands on this turn.
+/// Target of each move, by the side on which a bot stands in this turn.
 fn platform_of(side: &str, moving: &str) -> &'static str {
     match (side, moving) {
         (_, "CENTER") => "CENTER",

@@ -1,7 +1,7 @@
-// starter-bot: writes each letter where it makes the most points at once, and calls the letter that makes the most.
+// starter-bot: writes each letter where it gives the most points at once, and calls the letter that gives the most.
 //
-// Speaks Word Racer's own protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print what you
-// want to know to std::cerr: stdout is for answers alone.
+// Speaks Word Racer's text protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print debug
+// output to std::cerr, because stdout is only for answers.
 
 #include <algorithm>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 constexpr int SIDE = 7;
 constexpr char EMPTY = '.';
-const std::string LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ";  // the useful ones first
+const std::string LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ";  // most useful first
 constexpr int POINTS[] = {0, 0, 1, 2, 3, 5, 8, 13};        // by length
 
 struct Choice {
@@ -23,7 +23,7 @@ struct Choice {
 
 class WordRacer {
   public:
-    // The words that count stand in the folder the bot runs in. Without them it plays on.
+    // Reads the valid words from words.dat in the bot's folder. Without the file the bot plays with no words.
     WordRacer() : board(SIDE * SIDE, EMPTY) {
         std::ifstream file("words.dat");
         for (std::string word; file >> word;) words.insert(word);
@@ -32,9 +32,9 @@ class WordRacer {
     bool full() const { return board.find(EMPTY) == std::string::npos; }
     void write(char letter, int position) { board[position] = letter; }
 
-    // A letter of my choice, and where I write it.
+    // The letter that I call, and its position on my board.
     Choice call() {
-        // Your idea goes here: plan longer words, and think of what the letter is worth to the other.
+        // Your idea goes here: plan longer words, and consider the letter's value for the other player.
         Choice best{'E', -1, -1};
         for (char letter : LETTERS) {
             const Choice here = place(letter);
@@ -43,9 +43,9 @@ class WordRacer {
         return best;
     }
 
-    // Where I write a letter that the other has called.
+    // Position on my board for a letter that the other player called.
     Choice place(char letter) {
-        // Your idea goes here: keep good cells for long words, and put what is of no use out of the way.
+        // Your idea goes here: keep good cells for long words, and put useless letters aside.
         Choice best{letter, -1, -1};
         for (int position = 0; position < SIDE * SIDE; ++position) {
             if (board[position] != EMPTY) continue;
@@ -59,7 +59,7 @@ class WordRacer {
     std::unordered_set<std::string> words;
     std::string board;  // row by row
 
-    // How many points a letter on this position adds at once.
+    // Points that a letter on this position adds at once.
     int gain(char letter, int position) {
         const int before = points_around(position);
         board[position] = letter;
@@ -68,16 +68,16 @@ class WordRacer {
         return after - before;
     }
 
-    // What the row and the column of a position are worth together.
+    // Points of the row and the column of a position.
     int points_around(int position) const {
         std::string column;
         for (int cell = position % SIDE; cell < SIDE * SIDE; cell += SIDE) column += board[cell];
         return points(board.substr(position / SIDE * SIDE, SIDE)) + points(column);
     }
 
-    // The most points that words of this row or column give, each cell used once.
+    // Maximum points of the words in this row or column, each cell used once.
     int points(const std::string& line) const {
-        std::vector<int> best(SIDE + 1, 0);  // best[end]: of the cells before `end`
+        std::vector<int> best(SIDE + 1, 0);  // best[end]: maximum for the cells before `end`
         for (int end = 1; end <= SIDE; ++end) {
             best[end] = best[end - 1];
             for (int start = 0; start < end - 1; ++start) {

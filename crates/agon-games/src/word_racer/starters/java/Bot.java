@@ -8,7 +8,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * starter-bot: writes each letter where it makes the most points at once, and calls the letter that makes the most.
+ * starter-bot: writes each letter where it gives the most points at once, and calls the letter that gives the most.
  *
  * <p>Speaks Word Racer's own protocol: letters come on stdin, {@code LETTER POSITION} or {@code POSITION} goes to stdout.
  * Print what you want to know to System.err: stdout is for answers alone.
@@ -16,7 +16,7 @@ import java.util.Set;
 public class Bot {
     private static final int SIDE = 7;
     private static final char EMPTY = '.';
-    private static final String LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ"; // the useful ones first
+    private static final String LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ"; // most useful first
     private static final int[] POINTS = {0, 0, 1, 2, 3, 5, 8, 13}; // by length
 
     private record Choice(char letter, int position, int gain) {}
@@ -29,7 +29,7 @@ public class Bot {
         Arrays.fill(board, EMPTY);
     }
 
-    /** The words that count stand in the folder the bot runs in. Without them it plays on. */
+    /** Reads the valid words from words.dat in the bot's folder. Without the file the bot plays with no words. */
     private static Set<String> readWords() {
         try {
             return new HashSet<>(Files.readAllLines(Path.of("words.dat")));
@@ -38,9 +38,9 @@ public class Bot {
         }
     }
 
-    /** A letter of my choice, and where I write it. */
+    /** The letter that I call, and its position on my board. */
     private Choice call() {
-        // Your idea goes here: plan longer words, and think of what the letter is worth to the other.
+        // Your idea goes here: plan longer words, and consider the letter's value for the other player.
         Choice best = new Choice('E', -1, -1);
         for (char letter : LETTERS.toCharArray()) {
             Choice here = place(letter);
@@ -51,9 +51,9 @@ public class Bot {
         return best;
     }
 
-    /** Where I write a letter that the other has called. */
+    /** Position on my board for a letter that the other player called. */
     private Choice place(char letter) {
-        // Your idea goes here: keep good cells for long words, and put what is of no use out of the way.
+        // Your idea goes here: keep good cells for long words, and put useless letters aside.
         Choice best = new Choice(letter, -1, -1);
         for (int position = 0; position < board.length; position++) {
             if (board[position] != EMPTY) {
@@ -67,7 +67,7 @@ public class Bot {
         return best;
     }
 
-    /** How many points a letter on this position adds at once. */
+    /** Points that a letter on this position adds at once. */
     private int gain(char letter, int position) {
         int before = pointsAround(position);
         board[position] = letter;
@@ -76,7 +76,7 @@ public class Bot {
         return after - before;
     }
 
-    /** What the row and the column of a position are worth together. */
+    /** Points of the row and the column of a position. */
     private int pointsAround(int position) {
         var column = new StringBuilder();
         for (int cell = position % SIDE; cell < board.length; cell += SIDE) {
@@ -85,9 +85,9 @@ public class Bot {
         return points(new String(board, position / SIDE * SIDE, SIDE)) + points(column.toString());
     }
 
-    /** The most points that words of this row or column give, each cell used once. */
+    /** Maximum points of the words in this row or column, each cell used once. */
     private int points(String line) {
-        int[] best = new int[SIDE + 1]; // best[end]: of the cells before `end`
+        int[] best = new int[SIDE + 1]; // best[end]: maximum for the cells before `end`
         for (int end = 1; end <= SIDE; end++) {
             best[end] = best[end - 1];
             for (int start = 0; start < end - 1; start++) {

@@ -1,22 +1,22 @@
-// starter-bot: writes each letter where it makes the most points at once, and calls the letter that makes the most.
+// starter-bot: writes each letter where it gives the most points at once, and calls the letter that gives the most.
 //
-// Speaks Word Racer's own protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print what you
-// want to know with console.error: stdout is for answers alone.
+// Speaks Word Racer's text protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print debug
+// output with console.error, because stdout is only for answers.
 'use strict';
 
 const fs = require('node:fs');
 
 const SIDE = 7;
 const EMPTY = '.';
-const LETTERS = 'EARIOTNSLCUDPMHGBFYWKVXZJQ'; // the useful ones first
+const LETTERS = 'EARIOTNSLCUDPMHGBFYWKVXZJQ'; // most useful first
 const POINTS = [0, 0, 1, 2, 3, 5, 8, 13]; // by length
 
-// The words that count. words.dat stands in the folder the bot runs in.
+// The valid words, from words.dat in the bot's folder.
 function readWords() {
   try {
     return new Set(fs.readFileSync('words.dat', 'utf8').split(/\s+/));
   } catch {
-    return new Set(); // plays on without
+    return new Set(); // the bot plays with no words
   }
 }
 
@@ -25,9 +25,9 @@ const board = Array(SIDE * SIDE).fill(EMPTY); // row by row
 
 const free = () => [...board.keys()].filter((position) => board[position] === EMPTY);
 
-// The most points that words of this row or column give, each cell used once.
+// Maximum points of the words in this row or column, each cell used once.
 function points(line) {
-  const best = [0]; // best[end]: of the cells before `end`
+  const best = [0]; // best[end]: maximum for the cells before `end`
   for (let end = 1; end <= SIDE; end += 1) {
     best[end] = best[end - 1];
     for (let start = 0; start < end - 1; start += 1) {
@@ -37,7 +37,7 @@ function points(line) {
   return best[SIDE];
 }
 
-// What the row and the column of a position are worth together.
+// Points of the row and the column of a position.
 function pointsAround(position) {
   const start = position - (position % SIDE);
   const row = board.slice(start, start + SIDE).join('');
@@ -45,7 +45,7 @@ function pointsAround(position) {
   return points(row) + points(column);
 }
 
-// How many points a letter on this position adds at once.
+// Points that a letter on this position adds at once.
 function gain(letter, position) {
   const before = pointsAround(position);
   board[position] = letter;
@@ -54,9 +54,9 @@ function gain(letter, position) {
   return after - before;
 }
 
-// Where I write a letter that the other has called.
+// Position on my board for a letter that the other player called.
 function place(letter) {
-  // Your idea goes here: keep good cells for long words, and put what is of no use out of the way.
+  // Your idea goes here: keep good cells for long words, and put useless letters aside.
   let best = { position: -1, gain: -1 };
   for (const position of free()) {
     const now = gain(letter, position);
@@ -65,9 +65,9 @@ function place(letter) {
   return best;
 }
 
-// A letter of my choice, and where I write it.
+// The letter that I call, and its position on my board.
 function call() {
-  // Your idea goes here: plan longer words, and think of what the letter is worth to the other.
+  // Your idea goes here: plan longer words, and consider the letter's value for the other player.
   let best = { gain: -1 };
   for (const letter of LETTERS) {
     const here = place(letter);

@@ -1,22 +1,22 @@
-"""starter-bot: writes each letter where it makes the most points at once, and calls the letter that makes the most.
+"""starter-bot: writes each letter where it gives the most points at once, and calls the letter that gives the most.
 
-Speaks Word Racer's own protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print what you
-want to know to stderr: stdout is for answers alone.
+Speaks Word Racer's text protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print debug
+output to stderr, because stdout is only for answers.
 """
 
 SIDE = 7
 EMPTY = "."
-LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ"  # the useful ones first
+LETTERS = "EARIOTNSLCUDPMHGBFYWKVXZJQ"  # most useful first
 POINTS = {2: 1, 3: 2, 4: 3, 5: 5, 6: 8, 7: 13}
 
 
 def read_words():
-    """The words that count. `words.dat` stands in the folder the bot runs in."""
+    """The valid words, from `words.dat` in the bot's folder."""
     try:
         with open("words.dat") as file:
             return {line.strip() for line in file}
     except OSError:
-        return set()  # plays on without
+        return set()  # the bot plays with no words
 
 
 WORDS = read_words()
@@ -39,7 +39,7 @@ class Board:
         return "".join(self.cells[position % SIDE :: SIDE])
 
     def gain(self, letter, position):
-        """How many points a letter on this position adds at once."""
+        """Points that a letter on this position adds at once."""
         before = points(self.row(position)) + points(self.column(position))
         self.cells[position] = letter
         after = points(self.row(position)) + points(self.column(position))
@@ -48,8 +48,8 @@ class Board:
 
 
 def points(line):
-    """The most points that words of this row or column give, each cell used once."""
-    best = [0] * (SIDE + 1)  # best[end]: of the cells before `end`
+    """Maximum points of the words in this row or column, each cell used once."""
+    best = [0] * (SIDE + 1)  # best[end]: maximum for the cells before `end`
     for end in range(1, SIDE + 1):
         best[end] = best[end - 1]
         for start in range(end - 1):
@@ -59,15 +59,15 @@ def points(line):
 
 
 def call(board):
-    """A letter of my choice, and where I write it."""
-    # Your idea goes here: plan longer words, and think of what the letter is worth to the other.
+    """The letter that I call, and its position on my board."""
+    # Your idea goes here: plan longer words, and consider the letter's value for the other player.
     options = [(letter, position) for letter in LETTERS for position in board.free()]
     return max(options, key=lambda option: board.gain(*option))
 
 
 def place(board, letter):
-    """Where I write a letter that the other has called."""
-    # Your idea goes here: keep good cells for long words, and put what is of no use out of the way.
+    """Position on my board for a letter that the other player called."""
+    # Your idea goes here: keep good cells for long words, and put useless letters aside.
     return max(board.free(), key=lambda position: board.gain(letter, position))
 
 

@@ -1,16 +1,16 @@
-//! starter-bot: writes each letter where it makes the most points at once, and calls the letter that makes the most.
+//! starter-bot: writes each letter where it gives the most points at once, and calls the letter that gives the most.
 //!
-//! Speaks Word Racer's own protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print what you
-//! want to know with `eprintln!`: stdout is for answers alone.
+//! Speaks Word Racer's text protocol: letters come on stdin, `LETTER POSITION` or `POSITION` goes to stdout. Print debug
+//! output with `eprintln!`, because stdout is only for answers.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
 
 const SIDE: usize = 7;
 const EMPTY: u8 = b'.';
-/// The useful ones first.
+/// Letters, most useful first.
 const LETTERS: &[u8] = b"EARIOTNSLCUDPMHGBFYWKVXZJQ";
-/// By length.
+/// Points of a word by its length.
 const POINTS: [i32; 8] = [0, 0, 1, 2, 3, 5, 8, 13];
 
 struct Choice {
@@ -21,12 +21,12 @@ struct Choice {
 
 struct WordRacer {
     words: HashSet<Vec<u8>>,
-    /// Row by row.
+    /// Cells, row by row.
     board: Vec<u8>,
 }
 
 impl WordRacer {
-    /// The words that count stand in the folder the bot runs in. Without them it plays on.
+    /// Reads the valid words from words.dat in the bot's folder. Without the file the bot plays with no words.
     fn new() -> Self {
         let text = std::fs::read_to_string("words.dat").unwrap_or_default();
         let words = text.split_whitespace().map(|word| word.as_bytes().to_vec()).collect();
@@ -37,9 +37,9 @@ impl WordRacer {
         !self.board.contains(&EMPTY)
     }
 
-    /// A letter of my choice, and where I write it.
+    /// The letter that I call, and its position on my board.
     fn call(&mut self) -> Choice {
-        // Your idea goes here: plan longer words, and think of what the letter is worth to the other.
+        // Your idea goes here: plan longer words, and consider the letter's value for the other player.
         let mut best = Choice { letter: b'E', position: 0, gain: -1 };
         for &letter in LETTERS {
             let here = self.place(letter);
@@ -50,9 +50,9 @@ impl WordRacer {
         best
     }
 
-    /// Where I write a letter that the other has called.
+    /// Position on my board for a letter that the other player called.
     fn place(&mut self, letter: u8) -> Choice {
-        // Your idea goes here: keep good cells for long words, and put what is of no use out of the way.
+        // Your idea goes here: keep good cells for long words, and put useless letters aside.
         let mut best = Choice { letter, position: 0, gain: -1 };
         for position in 0..self.board.len() {
             if self.board[position] != EMPTY {
@@ -66,7 +66,7 @@ impl WordRacer {
         best
     }
 
-    /// How many points a letter on this position adds at once.
+    /// Points that a letter on this position adds at once.
     fn gain(&mut self, letter: u8, position: usize) -> i32 {
         let before = self.points_around(position);
         self.board[position] = letter;
@@ -75,16 +75,16 @@ impl WordRacer {
         after - before
     }
 
-    /// What the row and the column of a position are worth together.
+    /// Points of the row and the column of a position.
     fn points_around(&self, position: usize) -> i32 {
         let start = position / SIDE * SIDE;
         let column: Vec<u8> = self.board[position % SIDE..].iter().step_by(SIDE).copied().collect();
         self.points(&self.board[start..start + SIDE]) + self.points(&column)
     }
 
-    /// The most points that words of this row or column give, each cell used once.
+    /// Maximum points of the words in this row or column, each cell used once.
     fn points(&self, line: &[u8]) -> i32 {
-        let mut best = [0; SIDE + 1]; // best[end]: of the cells before `end`
+        let mut best = [0; SIDE + 1]; // best[end]: maximum for the cells before `end`
         for end in 1..=SIDE {
             best[end] = best[end - 1];
             for start in 0..end - 1 {
@@ -97,7 +97,7 @@ impl WordRacer {
     }
 }
 
-/// The first letter of the next line; nothing when there is none.
+/// The first letter of the next line, or `None` at the end.
 fn read_letter(input: &mut impl BufRead) -> Option<u8> {
     let mut line = String::new();
     input.read_line(&mut line).ok()?;
