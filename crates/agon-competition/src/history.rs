@@ -21,16 +21,18 @@ pub async fn write_history(
     phases: std::ops::Range<u32>,
     path: &Path,
 ) -> Result<Option<u64>, Failure> {
-    let mut out = BufWriter::new(create(path)?);
+    let mut out = BufWriter::new(create_file(path)?);
     out.write_all(b"{\"matches\": {")?;
     let mut count = 0;
     for phase in phases {
         let mut records = ledger.records(phase, MatchFilter::default());
         while let Some(one) = records.next().await {
             let one = one?;
-            let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let told =
-                sitting.table.published_json(record, &sitting.assets).map_err(|e| broke(one.key, &e))?;
+            let (record, _) = read(&one.bytes, 1).map_err(|e| unreadable_record(one.key, &e))?;
+            let told = sitting
+                .table
+                .published_json(record, &sitting.assets)
+                .map_err(|e| unreadable_record(one.key, &e))?;
             let Some(told) = told else {
                 drop(out);
                 fs::remove_file(path)?;
@@ -46,12 +48,12 @@ pub async fn write_history(
 }
 
 /// Creates a file, or says why not.
-pub fn create(path: &Path) -> Result<File, Failure> {
+pub fn create_file(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|e| Failure::io("write", path, &e, "is there room, and may you write there?"))
 }
 
 /// A record in the ledger that cannot be read.
-pub fn broke(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
+pub fn unreadable_record(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
     let hint = "the ledger is not what was written; go on from a backup";
     Failure {
         kind: ErrorKind::Internal,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agon_bots::Failure;
 use agon_competition::LoadedCompetition;
-use agon_competition::history::{broke, create, write_history};
+use agon_competition::history::{create_file, unreadable_record, write_history};
 use agon_core::Seat;
 use agon_core::record::read;
 use agon_league::{MatchKey, MatchResult};
@@ -43,7 +43,7 @@ pub async fn all(
         let standings = standings.await?;
         for (ending, format) in [("json", table_formats::Format::Json), ("csv", table_formats::Format::Csv)] {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));
-            create(&path)?.write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
+            create_file(&path)?.write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
             wrote(path, format!("table of phase {}", phase + 1));
         }
     }
@@ -119,7 +119,7 @@ async fn games_csv(
     revealed: bool,
     path: &Path,
 ) -> Result<u64, Failure> {
-    let mut out = BufWriter::new(create(path)?);
+    let mut out = BufWriter::new(create_file(path)?);
     out.write_all(game_titles(loaded).as_bytes())?;
     let mut count = 0;
     for phase in 0..begun {
@@ -146,8 +146,8 @@ async fn game_logs(
         let mut records = ledger.records(phase, MatchFilter::default());
         while let Some(one) = records.next().await {
             let one = one?;
-            let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let text = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| broke(one.key, &e))?;
+            let (record, _) = read(&one.bytes, 1).map_err(|e| unreadable_record(one.key, &e))?;
+            let text = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| unreadable_record(one.key, &e))?;
             let Some(text) = text else { return Ok(None) };
             if count == 0 {
                 fs::create_dir_all(folder).map_err(|e| {
@@ -155,14 +155,14 @@ async fn game_logs(
                 })?;
             }
             count += 1;
-            create(&folder.join(format!("game-{count:04}.json")))?.write_all(text.as_bytes())?;
+            create_file(&folder.join(format!("game-{count:04}.json")))?.write_all(text.as_bytes())?;
         }
     }
     Ok((count > 0).then_some(count))
 }
 
 async fn records(ledger: &dyn Ledger, begun: u32, path: &Path) -> Result<u64, Failure> {
-    let mut out = BufWriter::new(create(path)?);
+    let mut out = BufWriter::new(create_file(path)?);
     let mut count = 0;
     for phase in 0..begun {
         let mut records = ledger.records(phase, MatchFilter::default());
