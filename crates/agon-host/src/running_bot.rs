@@ -32,7 +32,11 @@ impl RunningBot {
         let kind = kind(program, role);
         let link = match bot_pool::take(&kind) {
             Some(waiting) => waiting,
-            None => Box::new(ForkedBot::start(program, warm, environment)?),
+            None => {
+                let forked = Box::new(ForkedBot::start(program, warm, environment)?);
+                tracing::debug!(folder = %program.folder.display(), pid = forked.id(), "bot process forked");
+                forked
+            }
         };
         Ok(Self::Forked(kind, link))
     }

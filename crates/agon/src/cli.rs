@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use agon_venue::SandboxMode;
 
 use crate::grid::cli::Nats;
+use crate::logging::LogOptions;
 
 pub use crate::competition::cli::{Export, Import, Init, Report, Run, Table, Update};
 pub use crate::grid::cli::{Worker, Workers};
@@ -25,6 +26,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// The log.
+    #[command(flatten)]
+    pub logs: LogOptions,
 }
 
 /// What to do.

@@ -1,6 +1,9 @@
 //! Failures as they are shown in the terminal.
 
 use agon_venue::Failure;
+use tracing::Level;
+
+use crate::logging;
 
 /// Words that make no command: what is wrong in one line, and the parser's tip (or where to look) as the hint.
 pub fn from_clap(error: &clap::Error) -> Failure {
@@ -20,17 +23,19 @@ pub fn from_clap(error: &clap::Error) -> Failure {
 }
 
 /// Writes it to stderr: `error: ...`, hints in lines of their own.
-#[allow(clippy::print_stderr, reason = "the one place where errors are shown")]
 pub fn show(failure: &Failure) {
     // Some answers are told on stdout already.
     if failure.message.is_empty() {
         return;
     }
+    if logging::is_json() {
+        return logging::message(Level::ERROR, &failure.message);
+    }
     let mut lines = failure.message.lines();
-    eprintln!("error: {}", lines.next().unwrap_or_default());
+    logging::message(Level::ERROR, &format!("error: {}", lines.next().unwrap_or_default()));
     for line in lines {
         let plain = line.starts_with("hint: ") || is_quote(line);
-        eprintln!("{}{line}", if plain { "" } else { "error: " });
+        logging::message(Level::ERROR, &format!("{}{line}", if plain { "" } else { "error: " }));
     }
 }
 

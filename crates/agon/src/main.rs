@@ -7,6 +7,7 @@ mod competition;
 mod console;
 mod errors;
 mod grid;
+mod logging;
 mod logs;
 mod output;
 mod pretty;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     // Started again by itself to put a bot behind the sandbox: then this never returns.
     agon_host::sandbox::run_launcher_if_requested();
     let done = match Cli::try_parse() {
-        Ok(cli) => run(cli.command),
+        Ok(cli) => logging::start(&cli.logs, &cli.command).and_then(|()| run(cli.command)),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {

@@ -8,6 +8,9 @@ use agon_venue::Failure;
 use agon_venue::document::document;
 use agon_venue::table_formats::table_of_width;
 use serde_json::Value as Json;
+use tracing::Level;
+
+use crate::logging;
 
 /// How wide a table in a file may be.
 const FILE_WIDTH: u16 = 160;
@@ -31,9 +34,8 @@ pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
 }
 
 /// A message beside the data, on stderr.
-#[allow(clippy::print_stderr, reason = "messages go to stderr")]
 pub fn note(text: &str) {
-    eprintln!("{text}");
+    logging::message(Level::INFO, text);
 }
 
 /// Whether colour may be used on stdout.

@@ -59,6 +59,7 @@ impl ZygoteServer {
             let last = words.trim().lines().last().unwrap_or("it said nothing").to_owned();
             return Err(io::Error::other(format!("the warm Python did not start: {last}")));
         }
+        tracing::debug!(program, pid = child.id(), "Python fork server started");
         Ok(Self { child: Mutex::new(child), door })
     }
 

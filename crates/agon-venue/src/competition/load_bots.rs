@@ -47,6 +47,7 @@ pub fn load_bots(
         {
             accept(&entrant.name, &bot, program)?;
         }
+        tracing::debug!(entrant = entrant.name, bot, commit, "bot loaded");
         seats.push(seat);
         commits.push(commit);
     }

@@ -34,7 +34,8 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
         let stop = signals::listen(STOPPING)?;
         let cores = if options.cores == 1 { "1 game".to_owned() } else { format!("{} games", options.cores) };
         output::note(&format!("worker {name} plays {cores} at once for whoever calls at {}", link.url()));
-        Worker::run(link, runtime, options, &stop, &output::note)?;
+        // The log has what a worker has to say.
+        Worker::run(link, runtime, options, &stop, &|_| {})?;
         output::note(&format!("worker {name} has left"));
         Ok(())
     })
