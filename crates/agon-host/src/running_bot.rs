@@ -30,13 +30,12 @@ impl RunningBot {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
         let kind = kind(program, role);
-        let link = match bot_pool::take(&kind) {
-            Some(waiting) => waiting,
-            None => {
-                let forked = Box::new(ForkedBot::start(program, warm, environment)?);
-                tracing::debug!(folder = %program.folder.display(), pid = forked.id(), "bot process forked");
-                forked
-            }
+        let link = if let Some(waiting) = bot_pool::take(&kind) {
+            waiting
+        } else {
+            let forked = Box::new(ForkedBot::start(program, warm, environment)?);
+            tracing::debug!(folder = %program.folder.display(), pid = forked.id(), "bot process forked");
+            forked
         };
         Ok(Self::Forked(kind, link))
     }
