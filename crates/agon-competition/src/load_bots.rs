@@ -48,6 +48,7 @@ pub fn load_bots(
         {
             check_bot_source(&entrant.name, &bot, program)?;
         }
+        tracing::debug!(entrant = entrant.name, bot, commit, "bot loaded");
         seats.push(seat);
         commits.push(commit);
     }

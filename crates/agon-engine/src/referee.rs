@@ -110,6 +110,7 @@ pub fn play<G: View>(
     players: &mut [SeatedPlayer<G>],
     hooks: &mut GameHooks<'_>,
 ) -> io::Result<PlayedGame> {
+    tracing::debug!(game = index + 1, "game started");
     let seed = header.seed;
     for (seated, seed) in players.iter_mut().zip(bot_seeds(seed)) {
         if let SeatedPlayer::Bot(player) = seated {
@@ -160,6 +161,13 @@ pub fn play<G: View>(
         None => None,
     };
     let Referee { turn, faults, seat_stats, .. } = referee;
+    tracing::debug!(
+        game = index + 1,
+        turns = turn,
+        faults = faults.len(),
+        ended = %outcome.ended,
+        "game finished"
+    );
     Ok(PlayedGame { index, seed, outcome, turns: turn, faults, seats: seat_stats, record })
 }
 
@@ -290,6 +298,13 @@ impl<G: View> Referee<'_, G> {
         hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
         let fault = report.fault;
+        tracing::debug!(
+            game = self.index + 1,
+            turn = self.turn,
+            seat = seat.0,
+            %fault,
+            message = report.message.lines().next().unwrap_or_default(),
+        );
         if let Some(stats) = self.seat_stats.get_mut(seat.index()) {
             stats.faults[fault.index()] += 1;
         }

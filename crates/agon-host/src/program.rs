@@ -156,9 +156,11 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     let path = std::path::absolute(path)?;
     if program.sandboxed {
         let jailed = sandbox::spawn(&policy(program, more)?, Streams::default()).map_err(io::Error::other)?;
-        return Ok(Box::new(jailed));
+        let jailed: Box<dyn ProcessHandle> = Box::new(jailed);
+        tracing::debug!(program = %path.display(), pid = jailed.id(), sandbox = true, "bot process started");
+        return Ok(jailed);
     }
-    let mut command = Command::new(path);
+    let mut command = Command::new(&path);
     sandbox::unsafe_syscalls::kill_with_parent(&mut command);
     let child = command
         .args(program.words.get(1..).unwrap_or_default())
@@ -173,6 +175,7 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
+    tracing::debug!(program = %path.display(), pid = child.id(), sandbox = false, "bot process started");
     Ok(Box::new(UnsandboxedProcess::new(child)?))
 }
 

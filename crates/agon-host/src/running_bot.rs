@@ -30,9 +30,12 @@ impl RunningBot {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
         let key = pool_key(program, role);
-        let bot = match bot_pool::take(&key) {
-            Some(waiting) => waiting,
-            None => Box::new(ForkedBot::start(program, zygote, environment)?),
+        let bot = if let Some(waiting) = bot_pool::take(&key) {
+            waiting
+        } else {
+            let forked = Box::new(ForkedBot::start(program, zygote, environment)?);
+            tracing::debug!(folder = %program.folder.display(), pid = forked.id(), "bot process forked");
+            forked
         };
         Ok(Self::Forked(key, bot))
     }

@@ -18,5 +18,7 @@ mod verdict;
 
 pub use config::CompetitionConfig;
 pub use format::{Fixture, Format, FormatError};
-pub use result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
+pub use result::{
+    Entrant, FixedPoint, FullMatchKey, GameResult, MatchKey, MatchResult, SeatResult, competition_id,
+};
 pub use tally::Tally;

@@ -6,6 +6,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
 
 use agon_core::outcome::MAX_STATS;
+use agon_core::record::Digest;
 use serde::{Deserialize, Serialize};
 
 /// An entrant: its index in the competition file, from 0. The index stays when the bot is replaced by a newer version.
@@ -96,6 +97,44 @@ impl fmt::Display for MatchKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.phase + 1, self.stage + 1, self.number + 1)
     }
+}
+
+impl MatchKey {
+    /// The key together with the id of its competition, for logs.
+    pub const fn in_competition(self, competition_id: &str) -> FullMatchKey<'_> {
+        FullMatchKey { competition_id, key: self }
+    }
+}
+
+/// Key of a match among the matches of all competitions. Coordinator, workers and ledger log it in the same form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FullMatchKey<'c> {
+    /// Id of the competition: [`competition_id`].
+    pub competition_id: &'c str,
+    /// Key of the match in its competition.
+    pub key: MatchKey,
+}
+
+impl fmt::Display for FullMatchKey<'_> {
+    /// `spring-cup-0123456789abcdef/2.1.17`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.competition_id, self.key)
+    }
+}
+
+/// Number of commitment digits in a competition id. Enough to keep ids unique.
+const COMMITMENT_DIGITS: usize = 16;
+/// Maximum length of the name's part of a competition id.
+const MAX_NAME_PART: usize = 30;
+
+/// Id of a competition: a slug of its name, and the start of the commitment to its secret seed.
+pub fn competition_id(name: &str, commitment: Digest) -> String {
+    let words = name.to_lowercase();
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let slug: String = words.join("-").chars().take(MAX_NAME_PART).collect();
+    let slug = slug.trim_matches('-');
+    format!("{}-{}", if slug.is_empty() { "cup" } else { slug }, &commitment.hex()[..COMMITMENT_DIGITS])
 }
 
 /// Result of one seat in a finished game.

@@ -8,6 +8,9 @@ use agon_store::MatchFault;
 
 use crate::local::ActiveMatch;
 
+/// Log target of warnings that a command also shows as messages. Such a command does not log them by default.
+pub const NOTICE_TARGET: &str = "agon::notice";
+
 /// A progress event of a run.
 #[derive(Debug)]
 pub enum RunEvent<'e> {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use agon_core::record::Recorder;
 use agon_engine::{PlayerSpec, Reporter};
 use agon_league::{Entrant, MatchKey};
+use tracing::Span;
 
 use crate::RunError;
 use crate::executor::{Executor, ExecutorEvent};
@@ -100,10 +101,13 @@ impl Executor for LocalExecutor {
     ) -> Result<(), RunError> {
         let cores = self.cores_to_pin(context);
         let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
+        let run_span = Span::current();
         thread::scope(|scope| {
             for number in 0..self.jobs.max(1) {
                 let (sender, core) = (sender.clone(), cores.get(number).copied());
+                let run_span = run_span.clone();
                 scope.spawn(move || {
+                    let _in_run = run_span.entered();
                     if let Some(core) = core {
                         agon_host::pinning::pin(core);
                     }
@@ -146,6 +150,10 @@ impl LocalExecutor {
             let mut failed = None;
             for (number, fixture) in batch {
                 let key = MatchKey { phase: context.phase, stage, number };
+                // At the error level, so that every line about the match has its key, whatever the filter.
+                let full_key = key.in_competition(&context.competition_id);
+                let _in_match = tracing::error_span!("match", "match" = %full_key).entered();
+                tracing::debug!("match started");
                 active_matches.set(
                     thread,
                     Some(ActiveMatch { key, seats: fixture.seats.clone(), since: Instant::now() }),
@@ -158,9 +166,15 @@ impl LocalExecutor {
                         if let Some(live_reporter) = &live_reporter {
                             live_reporter.match_finished(&finished.result);
                         }
+                        tracing::debug!(
+                            games = finished.result.games.len(),
+                            faults = finished.faults.len(),
+                            "match finished"
+                        );
                         played.push(finished);
                     }
                     Err(error) => {
+                        tracing::error!(%error, "the match could not be played");
                         failed = Some(error);
                         break;
                     }

@@ -59,6 +59,8 @@ pub struct PhaseContext<'h> {
     pub entrants: &'h [LoadedEntrant],
     /// The secret seed that all seeds are derived from.
     pub secret: &'h SecretSeed,
+    /// Id of the competition in logs.
+    pub competition_id: String,
     /// Whether a match has parts that give points.
     parts_give_points: bool,
     /// Parts of a match, for each variant.
@@ -79,7 +81,24 @@ impl<'h> PhaseContext<'h> {
         let variants = if phase.variants.is_empty() { &no_variant[..] } else { &phase.variants[..] };
         let variants = variants.iter().map(|pairs| resolve_parts(phase, pairs)).collect::<Result<_, _>>()?;
         let parts_give_points = !phase.parts.is_empty();
-        Ok(Self { game, assets, phase: number, entrants, secret, parts_give_points, variants })
+        let competition_id = String::new();
+        Ok(Self {
+            game,
+            assets,
+            phase: number,
+            entrants,
+            secret,
+            competition_id,
+            parts_give_points,
+            variants,
+        })
+    }
+
+    /// Sets the id of the competition that logs use.
+    #[must_use]
+    pub fn with_competition_id(mut self, competition_id: &str) -> Self {
+        competition_id.clone_into(&mut self.competition_id);
+        self
     }
 
     /// Whether matches of a bot must be played in order, because bots keep data from match to match.

@@ -20,6 +20,7 @@ pub struct Dependents {
 /// Bans a worker and revokes its matches of a running phase. Returns the number of matches that must be played again.
 pub async fn ban_worker(
     ledger: &dyn Ledger,
+    competition_id: &str,
     phase: u32,
     worker: &str,
     reason: &str,
@@ -27,13 +28,15 @@ pub async fn ban_worker(
 ) -> Result<u64, RunError> {
     ledger.ban_worker(worker, reason, Timestamp::now()).await?;
     let initial = ledger.matches_played_by(phase, worker).await?;
-    revoke_with_dependents(ledger, phase, initial, &format!("{worker}: {reason}"), dependents).await
+    let reason = format!("{worker}: {reason}");
+    revoke_with_dependents(ledger, competition_id, phase, initial, &reason, dependents).await
 }
 
 /// Revokes one match that was outvoted, if the stored result is still this worker's. Returns the number of matches that must be played
 /// again.
 pub async fn revoke_match(
     ledger: &dyn Ledger,
+    competition_id: &str,
     key: MatchKey,
     worker: &str,
     reason: &str,
@@ -41,12 +44,14 @@ pub async fn revoke_match(
 ) -> Result<u64, RunError> {
     let mut initial = ledger.matches_played_by(key.phase, worker).await?;
     initial.retain(|one| *one == key);
-    revoke_with_dependents(ledger, key.phase, initial, &format!("{worker}: {reason}"), dependents).await
+    let reason = format!("{worker}: {reason}");
+    revoke_with_dependents(ledger, competition_id, key.phase, initial, &reason, dependents).await
 }
 
 /// Revokes matches and the matches that depend on them. `initial` is in the order of the schedule.
 async fn revoke_with_dependents(
     ledger: &dyn Ledger,
+    competition_id: &str,
     phase: u32,
     initial: Vec<MatchKey>,
     reason: &str,
@@ -71,5 +76,9 @@ async fn revoke_with_dependents(
         }
     }
     let keys: Vec<MatchKey> = revoked.into_iter().collect();
-    Ok(ledger.revoke_matches(phase, &keys, reason, Timestamp::now()).await?)
+    let revoked = ledger.revoke_matches(phase, &keys, reason, Timestamp::now()).await?;
+    for key in keys {
+        tracing::info!("match" = %key.in_competition(competition_id), reason, "match revoked; it is played again");
+    }
+    Ok(revoked)
 }

@@ -14,14 +14,14 @@ use agon_league::standings::{self, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    FinishedMatch, Ledger, MatchFilter, NewBotVersion, PhaseState, Ranges, SecretSeed, Snapshot, StoreError,
-    Timestamp,
+    AppendResult, FinishedMatch, Ledger, MatchFilter, NewBotVersion, PhaseState, Ranges, SecretSeed,
+    Snapshot, StoreError, Timestamp,
 };
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Runtime;
 
-use crate::event::{RunEvent, RunListener};
+use crate::event::{NOTICE_TARGET, RunEvent, RunListener};
 use crate::executor::{Executor, ExecutorEvent};
 use crate::local::ActiveMatches;
 use crate::logs_dirs::{FinishedGame, LogsDirs};
@@ -105,11 +105,39 @@ impl CompetitionRun<'_> {
     ) -> Result<RunOutcome, E> {
         let _run_lock = self.block_on(self.ledger.acquire_run_lock())?;
         let secret = self.block_on(self.ledger.secret_seed())?;
+        let competition_id = agon_league::competition_id(&self.competition.name, secret.commitment());
+        // At the error level, so that every line of the run names the competition, whatever the filter.
+        let _in_run = tracing::error_span!("run", competition = %competition_id).entered();
+        let outcome = self.run_phases(&secret, &competition_id, load_bots, listener)?;
+        match outcome {
+            RunOutcome::Finished => tracing::info!("competition finished"),
+            RunOutcome::Waiting(phase) => {
+                tracing::info!(phase = phase + 1, "competition waits for new submissions");
+            }
+            RunOutcome::Stopped => tracing::info!("competition stopped"),
+        }
+        Ok(outcome)
+    }
+
+    fn run_phases<E: From<RunError>>(
+        &self,
+        secret: &SecretSeed,
+        competition_id: &str,
+        load_bots: &mut dyn FnMut(u32) -> Result<Vec<LoadedEntrant>, E>,
+        listener: &mut dyn RunListener,
+    ) -> Result<RunOutcome, E> {
         let phases = self.block_on(self.ledger.phases())?;
+        let resumed = phases.first().is_some_and(|first| first.state != PhaseState::Waiting);
+        tracing::info!(
+            name = self.competition.name,
+            game = self.competition.game,
+            resumed,
+            "competition started"
+        );
         listener.event(&RunEvent::RunStarted {
             competition: self.competition,
             commitment: secret.commitment().to_string(),
-            resumed: phases.first().is_some_and(|first| first.state != PhaseState::Waiting),
+            resumed,
         });
         let mut published = false;
         for (status, phase) in phases.iter().zip(&self.competition.phases) {
@@ -130,7 +158,7 @@ impl CompetitionRun<'_> {
                 self.block_on(self.ledger.close_phase(before, Timestamp::now()))?;
             }
             self.block_on(self.ledger.start_phase(number, Timestamp::now()))?;
-            if !self.run_phase(number, phase, &entrants, &secret, listener)? {
+            if !self.run_phase(number, phase, &entrants, (secret, competition_id), listener)? {
                 return Ok(RunOutcome::Stopped);
             }
             published = true;
@@ -198,7 +226,7 @@ impl CompetitionRun<'_> {
         number: u32,
         phase: &PhaseConfig,
         entrants: &[LoadedEntrant],
-        secret: &SecretSeed,
+        (secret, competition_id): (&SecretSeed, &str),
         listener: &mut dyn RunListener,
     ) -> Result<bool, RunError> {
         let schedule = self.runtime.block_on(phase_results::schedule(
@@ -208,7 +236,8 @@ impl CompetitionRun<'_> {
             number,
             secret,
         ))?;
-        let context = PhaseContext::new(self.game, self.assets, number, phase, entrants, secret)?;
+        let context = PhaseContext::new(self.game, self.assets, number, phase, entrants, secret)?
+            .with_competition_id(competition_id);
         let logs_dirs = LogsDirs::new(self.game, self.assets, entrants)?;
         // Pack the submitted data folders before the ledger's data replaces them.
         let folders = entrants.iter().filter_map(LoadedEntrant::data_dir);
@@ -242,6 +271,15 @@ impl CompetitionRun<'_> {
         let results =
             self.runtime.block_on(phase_results::all_results(self.ledger, self.game_info(), number))?;
         let done = results.match_count();
+        let (min_matches, max_matches) = schedule.expected_matches();
+        tracing::info!(
+            phase = number + 1,
+            name = phase.name,
+            min_matches,
+            max_matches,
+            done,
+            "phase started"
+        );
         listener.event(&RunEvent::PhaseStarted {
             phase: number,
             name: &phase.name,
@@ -351,6 +389,12 @@ impl CompetitionRun<'_> {
                 done => {
                     done?;
                     let matches = standings.matches;
+                    tracing::info!(
+                        phase = number + 1,
+                        name = phase.name,
+                        matches,
+                        "phase finished, table published"
+                    );
                     listener.event(&RunEvent::Published { phase: number, name: &phase.name, matches });
                     return Ok(());
                 }
@@ -393,6 +437,7 @@ impl CompetitionRun<'_> {
         let done = &phase_run.results.stages[number as usize];
         let todo: Vec<_> = done.gaps(stage.len()).collect();
         let (name, matches, done) = (stage.name(), stage.len(), done.len());
+        tracing::debug!(phase = phase + 1, stage = number + 1, name, matches, done, "stage started");
         listener.event(&RunEvent::StageStarted { phase, stage: number, name, matches, done });
         if done > 0 && !phase_run.logs_dirs.is_empty() {
             // An earlier run played these matches. Their players read the logs then and must find them again.
@@ -483,27 +528,34 @@ impl CompetitionRun<'_> {
         phase_run: &PhaseRun<'_>,
         listener: &mut dyn RunListener,
     ) -> Result<bool, RunError> {
-        let phase = phase_run.context.phase;
+        let (phase, competition_id) = (phase_run.context.phase, &phase_run.context.competition_id);
         let dependents = revoke::Dependents {
             stages: phase_run.depends_on_results || phase_run.context.in_order(),
             bots: phase_run.context.in_order(),
         };
         let (revoked, on_stored) = match event {
             ExecutorEvent::Banned { worker, reason, on_stored } => {
-                let future = revoke::ban_worker(self.ledger, phase, &worker, &reason, dependents);
+                let future =
+                    revoke::ban_worker(self.ledger, competition_id, phase, &worker, &reason, dependents);
                 let revoked = self.runtime.block_on(future)?;
+                tracing::warn!(target: NOTICE_TARGET, worker, reason, revoked, "worker banned");
                 listener.event(&RunEvent::Banned { worker: &worker, reason: &reason, revoked });
                 (revoked, on_stored)
             }
             ExecutorEvent::Outvoted { key, worker, reason, on_stored } => {
-                let future = revoke::revoke_match(self.ledger, key, &worker, &reason, dependents);
+                let future =
+                    revoke::revoke_match(self.ledger, competition_id, key, &worker, &reason, dependents);
                 let revoked = self.runtime.block_on(future)?;
                 if revoked > 0 {
+                    let full_key = key.in_competition(competition_id);
+                    tracing::warn!(target: NOTICE_TARGET, worker, "match" = %full_key, reason, revoked, "result outvoted");
                     listener.event(&RunEvent::Outvoted { key, worker: &worker, revoked });
                 }
                 (revoked, on_stored)
             }
             ExecutorEvent::Disputed { key, workers } => {
+                let full_key = key.in_competition(competition_id);
+                tracing::warn!(target: NOTICE_TARGET, ?workers, "match" = %full_key, "results differ, no majority");
                 listener.event(&RunEvent::Disputed { key, workers: &workers });
                 return Ok(false);
             }
@@ -541,7 +593,8 @@ impl CompetitionRun<'_> {
         if snapshot.is_some() {
             phase_run.results.since_snapshot = 0;
         }
-        self.block_on(self.ledger.append(batch, snapshot.as_ref()))?;
+        let appended = self.block_on(self.ledger.append(batch, snapshot.as_ref()))?;
+        log_stored(batch, appended, &phase_run.context.competition_id);
         Ok(())
     }
 
@@ -601,6 +654,24 @@ impl CompetitionRun<'_> {
             }
             Ok(games)
         })
+    }
+}
+
+/// Logs the matches of a transaction.
+fn log_stored(batch: &[FinishedMatch], appended: AppendResult, competition_id: &str) {
+    let what = match appended {
+        AppendResult { already_stored: 0, .. } => "match stored",
+        AppendResult { new: 0, .. } => "match is already in the ledger",
+        AppendResult { .. } => "match stored or already in the ledger",
+    };
+    for one in batch {
+        tracing::info!(
+            "match" = %one.result.key.in_competition(competition_id),
+            games = one.result.games.len(),
+            faults = one.faults.len(),
+            worker = one.worker.as_deref(),
+            "{what}"
+        );
     }
 }
 

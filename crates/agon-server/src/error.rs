@@ -9,6 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::middleware::request_id;
+
 /// Body of every error response.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
@@ -36,6 +38,9 @@ pub struct ErrorInfo {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[serde(rename = "mistakes")]
     pub config_errors: Vec<ConfigErrorBody>,
+    /// Id of the request. The lines of the server's log about this request have it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// An error at one position of a competition file.
@@ -73,6 +78,7 @@ impl ApiError {
             field: None,
             details: Vec::new(),
             config_errors: Vec::new(),
+            request_id: None,
         });
         Self { status, info, retry_after: None }
     }
@@ -129,9 +135,8 @@ impl ApiError {
     }
 
     /// 500: an internal error. The cause goes to the log, never to the caller.
-    #[allow(clippy::print_stderr, reason = "the server's log")]
     pub fn internal(cause: impl std::fmt::Display) -> Self {
-        eprintln!("error: {cause}");
+        tracing::error!(%cause, "internal error");
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "broke",
@@ -219,7 +224,8 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
 }
 
 impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
+        self.info.request_id = request_id::current();
         let mut response = (self.status, Json(ErrorBody { error: *self.info })).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -76,6 +76,7 @@ pub fn behind_the_gate(router: Router<AppState>, app: AppState) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), middleware::headers::add_headers))
         .layer(from_fn_with_state(app.clone(), metrics::count_requests))
+        .layer(from_fn(middleware::request_id::add_request_id))
         .with_state(app)
 }
 

@@ -60,7 +60,10 @@ pub async fn listen(app: &AppState, listener: TcpListener, router: Router, grace
             Some(_) = open.join_next() => continue,
         };
         let Ok((stream, peer, permit)) = accepted else { continue };
-        let Some(slot) = ConnectionCounts::acquire(&counts, peer.ip()) else { continue };
+        let Some(slot) = ConnectionCounts::acquire(&counts, peer.ip()) else {
+            tracing::warn!(address = %peer.ip(), "too many connections from one address; closing this one");
+            continue;
+        };
         let (app, router) = (app.clone(), router.clone());
         open.spawn(async move {
             app.meters.connections.fetch_add(1, Ordering::Relaxed);
@@ -81,6 +84,7 @@ async fn accept(
     match listener.accept().await {
         Ok((stream, peer)) => Ok((stream, peer, permit)),
         Err(error) => {
+            tracing::error!(%error, "cannot accept connections");
             // Usually the process has no free file descriptors. Retrying at once would not help.
             tokio::time::sleep(Duration::from_millis(100)).await;
             Err(error)

@@ -67,6 +67,8 @@ impl Server {
     /// Answers requests until `stop` returns. Then ends streams, games and requests within the grace period.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), StartError> {
         let app = self.app;
+        let nats = app.grid.as_ref().map(|grid| grid.link.url());
+        tracing::info!(address = %self.address, nats, version = env!("CARGO_PKG_VERSION"), "server started");
         runs::resume_all(&app).await?;
         let sweeper = tokio::spawn(sweep_sessions(app.clone()));
         let router = router(app.clone());
@@ -75,13 +77,16 @@ impl Server {
             tokio::spawn(async move { listen::listen(&app, self.listener, router, grace).await })
         };
         stop.await;
+        tracing::info!("server stops: ending games, streams and requests");
         let until = Instant::now() + app.config.grace;
         app.stopping.send_replace(true);
         let remaining = || until.saturating_duration_since(Instant::now());
         let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(remaining(), connections).await;
         sweeper.abort();
-        Ok(app.office.disconnect().await?)
+        app.office.disconnect().await?;
+        tracing::info!("server stopped");
+        Ok(())
     }
 }
 
@@ -94,15 +99,12 @@ async fn sweep_sessions(app: AppState) {
     }
 }
 
-/// Starts a server with secrets from the environment, prints its address to stderr and runs it until SIGTERM or SIGINT.
-#[allow(clippy::print_stderr, reason = "prints the server's address for the user")]
-pub async fn serve(mut config: Config) -> Result<(), StartError> {
+/// Starts a server with secrets from the environment and runs it until SIGTERM or SIGINT. Calls `on_bound` when the port is bound, before
+/// the first request is answered.
+pub async fn serve(mut config: Config, on_bound: impl FnOnce(&Server)) -> Result<(), StartError> {
     config.take_secrets()?;
     let server = Server::bind(config).await?;
-    eprintln!("Agon is at {}", server.url());
-    if let Some(link) = server.invitation() {
-        eprintln!("There is no organiser yet. Open this link within 24 hours to become one:\n  {link}");
-    }
+    on_bound(&server);
     server.run(wait_for_stop_signal()).await
 }
 

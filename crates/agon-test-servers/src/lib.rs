@@ -2,6 +2,7 @@
 //! process that started it ends. Also shared by all tests: timeouts, and a list of tests that cannot run.
 
 mod child;
+mod log_capture;
 mod nats;
 mod postgres;
 mod program;
@@ -10,6 +11,7 @@ mod skipped;
 mod waiting;
 
 pub use child::ServerProcess;
+pub use log_capture::CapturedLog;
 pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
 pub use program::{Program, ProgramConfig, can_have_small_disks, fill, wrong_clock};

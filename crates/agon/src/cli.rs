@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use agon_bots::SandboxMode;
 
 use crate::grid::cli::Nats;
+use crate::logging::LogOptions;
 
 pub use crate::competition::cli::{Export, Import, Init, Report, Run, Table, Update};
 pub use crate::grid::cli::{Worker, Workers};
@@ -25,6 +26,9 @@ pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
+    /// The log.
+    #[command(flatten)]
+    pub logs: LogOptions,
 }
 
 /// Commands of `agon`.

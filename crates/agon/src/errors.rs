@@ -1,6 +1,9 @@
 //! Prints errors in the terminal.
 
 use agon_bots::Failure;
+use tracing::Level;
+
+use crate::logging;
 
 /// Converts a clap error: the problem in one line, and clap's tip (or the usage) as the hint.
 pub fn from_clap(error: &clap::Error) -> Failure {
@@ -20,17 +23,19 @@ pub fn from_clap(error: &clap::Error) -> Failure {
 }
 
 /// Writes the error to stderr: `error: ...`, with each hint in a separate line.
-#[allow(clippy::print_stderr, reason = "the only place that prints errors")]
 pub fn show(failure: &Failure) {
     // An empty message means that the command has printed its result to stdout.
     if failure.message.is_empty() {
         return;
     }
+    if logging::is_json() {
+        return logging::message(Level::ERROR, &failure.message);
+    }
     let mut lines = failure.message.lines();
-    eprintln!("error: {}", lines.next().unwrap_or_default());
+    logging::message(Level::ERROR, &format!("error: {}", lines.next().unwrap_or_default()));
     for line in lines {
         let plain = line.starts_with("hint: ") || is_quote(line);
-        eprintln!("{}{line}", if plain { "" } else { "error: " });
+        logging::message(Level::ERROR, &format!("{}{line}", if plain { "" } else { "error: " }));
     }
 }
 

@@ -8,6 +8,7 @@ mod console;
 mod errors;
 mod exit_code;
 mod grid;
+mod logging;
 mod logs;
 mod output;
 mod pretty;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     // Agon starts itself again as the launcher that puts a bot into the sandbox. In that case this call never returns.
     agon_host::sandbox::run_launcher_if_requested();
     let done = match Cli::try_parse() {
-        Ok(cli) => run(cli.command),
+        Ok(cli) => logging::start(&cli.logs, &cli.command).and_then(|()| run(cli.command)),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {

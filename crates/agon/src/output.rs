@@ -8,6 +8,9 @@ use agon_core::document::document;
 use agon_engine::Estimate;
 use agon_report::table_formats::table_of_width;
 use serde_json::Value as Json;
+use tracing::Level;
+
+use crate::logging;
 
 /// Width of a table that is not printed to a terminal.
 const FILE_WIDTH: u16 = 160;
@@ -31,9 +34,8 @@ pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
 }
 
 /// Writes a message to stderr.
-#[allow(clippy::print_stderr, reason = "messages go to stderr")]
 pub fn note(text: &str) {
-    eprintln!("{text}");
+    logging::message(Level::INFO, text);
 }
 
 /// Whether stdout may contain colours.

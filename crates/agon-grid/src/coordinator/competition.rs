@@ -8,27 +8,9 @@ use agon_league::config::{BotSource, SandboxRule};
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};
 
-/// Number of commitment digits in an id. Enough to keep ids unique.
-const COMMITMENT_DIGITS: usize = 16;
-
-/// Grid id of a competition: a slug of its name, and the start of the commitment to its secret seed.
+/// Grid id of a competition: the id that logs use, as a part of a subject.
 pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
-    let digits = commitment.hex();
-    let slug: String = name
-        .to_lowercase()
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(30)
-        .collect();
-    let slug = slug.trim_matches('-');
-    subjects::sanitize_name(&format!(
-        "{}-{}",
-        if slug.is_empty() { "cup" } else { slug },
-        &digits[..COMMITMENT_DIGITS]
-    ))
+    subjects::sanitize_name(&agon_league::competition_id(name, commitment))
 }
 
 /// A competition as announced to workers.
@@ -131,6 +113,11 @@ mod tests {
         assert_eq!(grid_competition_id("Spring: Cup, 2026!", digest), "spring-cup-2026-abababababababab");
         for name in ["", "é", &"long name ".repeat(20)] {
             assert!(subjects::is_valid_name(&grid_competition_id(name, digest)), "{name}");
+            assert_eq!(
+                grid_competition_id(name, digest),
+                agon_league::competition_id(name, digest),
+                "{name}"
+            );
         }
         assert_ne!(grid_competition_id("a", digest), grid_competition_id("a", Digest([0xac; 32])));
     }

@@ -4,12 +4,14 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
 use async_nats::{Message, Subject, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Handle;
+use tracing::Instrument as _;
 
 use super::CoordinatorOptions;
 use super::chunks::{AssembleResult, ReportAssembler};
@@ -170,12 +172,13 @@ pub async fn start_listeners(
     let job_errors = subscribe(subjects::job_error("*", competition_id)).await?;
     let heartbeats = subscribe(subjects::ALL_HEARTBEATS.to_owned()).await?;
     permissions::round_trip(&context.link).await?;
+    let span = tracing::error_span!("coordinator", competition = %competition_id);
     Ok(vec![
-        tokio::spawn(listen_join_requests(Arc::clone(context), join_requests)),
-        tokio::spawn(listen_reports(Arc::clone(context), reports)),
-        tokio::spawn(listen_job_errors(Arc::clone(context), job_errors)),
-        tokio::spawn(listen_heartbeats(Arc::clone(context), heartbeats)),
-        tokio::spawn(announce_loop(Arc::clone(context))),
+        tokio::spawn(listen_join_requests(Arc::clone(context), join_requests).instrument(span.clone())),
+        tokio::spawn(listen_reports(Arc::clone(context), reports).instrument(span.clone())),
+        tokio::spawn(listen_job_errors(Arc::clone(context), job_errors).instrument(span.clone())),
+        tokio::spawn(listen_heartbeats(Arc::clone(context), heartbeats).instrument(span.clone())),
+        tokio::spawn(announce_loop(Arc::clone(context)).instrument(span)),
     ])
 }
 
@@ -187,6 +190,7 @@ async fn announce_loop(context: Arc<CoordinatorContext>) {
         if context.is_connected() {
             let _ = context.link.client().publish(subjects::ANNOUNCEMENTS, bytes.clone()).await;
             if std::mem::take(&mut notified) {
+                tracing::warn!(target: NOTICE_TARGET, "reconnected to NATS");
                 context.notify("reconnected to NATS");
             }
             disconnected_since = None;
@@ -195,6 +199,7 @@ async fn announce_loop(context: Arc<CoordinatorContext>) {
             if !notified && since.elapsed() >= context.disconnect_notice_after {
                 notified = true;
                 let url = context.link.url();
+                tracing::warn!(target: NOTICE_TARGET, url, "no connection to the NATS server; waiting for it");
                 context.notify(&format!(
                     "no connection to the NATS server at {url} for {} s; waiting for it",
                     context.disconnect_notice_after.as_secs()
@@ -221,7 +226,8 @@ async fn listen_join_requests(context: Arc<CoordinatorContext>, mut join_request
         match decode::<JoinRequest>(&message.payload) {
             Ok(request) if sender_name(&message) == Some(request.worker.as_str()) => {
                 // Admission waits if the name is in use, so it must not block the other requests.
-                tokio::spawn(admit_worker(Arc::clone(&context), request, reply));
+                let admission = admit_worker(Arc::clone(&context), request, reply);
+                tokio::spawn(admission.in_current_span());
             }
             Ok(_) => {
                 reply.send(&JoinResponse::Refused { why: "this name belongs to another worker".to_owned() });
@@ -239,6 +245,8 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     };
     let name = &request.worker;
     if let Some(why) = why {
+        let reason = why.lines().next().unwrap_or_default();
+        tracing::warn!(target: NOTICE_TARGET, worker = name, reason, "worker refused");
         context.notify(&format!("worker {name} refused: {}", why.lines().next().unwrap_or_default()));
         return reply.send(&JoinResponse::Refused { why });
     }
@@ -246,6 +254,7 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     context.workers().admit(&request);
     if !known {
         let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        tracing::info!(worker = name, cores = request.cores, speed = request.speed, "worker joined");
         context.notify(&format!("worker {name} joined with {cores}"));
     }
     let _ = context.events.send(StageEvent::Wake);
@@ -317,11 +326,16 @@ async fn listen_reports(context: Arc<CoordinatorContext>, mut reports: Subscribe
         match assembler.add(&worker, chunk) {
             AssembleResult::Incomplete => reply.send(&ReportAck::NextChunk),
             AssembleResult::Resend => reply.send(&ReportAck::Resend),
-            AssembleResult::Invalid(what) => refuse(reply, format!("invalid report: {what}")),
+            AssembleResult::Invalid(what) => {
+                tracing::warn!(worker, what, "invalid report");
+                refuse(reply, format!("invalid report: {what}"));
+            }
             AssembleResult::Complete(bytes) => {
                 // Decoding long games takes time and must not block the listener.
-                let context = Arc::clone(&context);
-                tokio::task::spawn_blocking(move || handle_report(&context, worker, bytes, reply));
+                let (context, span) = (Arc::clone(&context), tracing::Span::current());
+                tokio::task::spawn_blocking(move || {
+                    span.in_scope(|| handle_report(&context, worker, bytes, reply));
+                });
             }
         }
     }
@@ -346,6 +360,10 @@ fn handle_report(context: &CoordinatorContext, worker: String, bytes: Vec<u8>, r
         if workers.get(&worker).is_none_or(|one| one.session != report.session) {
             return reply.send(&ReportAck::Resend);
         }
+    }
+    for one in &report.matches {
+        let full_key = one.result.key.in_competition(&context.competition.id);
+        tracing::debug!("match" = %full_key, worker, job = report.job, "result received");
     }
     let seat_bots =
         report.matches.iter().map(|one| validate::check_consistency(one, context.competition.game)).collect();

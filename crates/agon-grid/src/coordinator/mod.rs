@@ -27,6 +27,7 @@ use std::time::Duration;
 use agon_competition::LoadedCompetition;
 use agon_engine::AnyGame;
 use agon_league::MatchKey;
+use agon_runner::event::NOTICE_TARGET;
 use agon_runner::phase_context::PhaseContext;
 use agon_runner::queue::MatchQueue;
 use agon_runner::{ActiveMatches, Executor, ExecutorEvent, RunError};
@@ -311,6 +312,7 @@ impl Coordinator {
                     return Ok(Some(phase_files));
                 }
                 Err(GridError::JetStream { what, .. }) => {
+                    tracing::warn!(target: NOTICE_TARGET, error = what, "cannot upload files to NATS; retrying");
                     self.context.notify(&format!("cannot upload files to NATS, retrying: {what}"));
                     thread::sleep(RETRY_DELAY);
                     // The server may have lost its storage.
@@ -354,8 +356,10 @@ impl Executor for Coordinator {
         let ended = AtomicBool::new(false);
         let stage_coordinator =
             StageCoordinator::new(self, phase_files, phase_context, stage, queue, active_matches, sender)?;
+        let run_span = tracing::Span::current();
         let result = thread::scope(|scope| {
             scope.spawn(|| {
+                let _in_run = run_span.enter();
                 let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
                 stage_coordinator.run(&inbox, &ended);
             });

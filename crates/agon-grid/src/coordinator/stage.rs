@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use agon_league::{Fixture, MatchKey};
+use agon_league::{Fixture, FullMatchKey, MatchKey};
 use agon_runner::phase_context::PhaseContext;
 use agon_runner::queue::MatchQueue;
 use agon_runner::{ActiveMatches, ExecutorEvent, RunError};
@@ -193,6 +193,11 @@ impl<'d> StageCoordinator<'d> {
         MatchKey { phase: self.phase_context.phase, stage: self.stage, number }
     }
 
+    /// The key of a match as logs write it.
+    fn full_key(&self, number: u64) -> FullMatchKey<'d> {
+        self.key(number).in_competition(&self.context().competition.id)
+    }
+
     /// Runs until all matches are played, or the run no longer receives events.
     pub fn run(mut self, inbox: &Receiver<StageEvent>, ended: &AtomicBool) {
         self.purge_queue();
@@ -320,6 +325,15 @@ impl<'d> StageCoordinator<'d> {
                 self.requested.insert(one.number, (one.clone(), id.clone()));
             }
         }
+        let what = match purpose {
+            JobPurpose::Play => "match queued",
+            JobPurpose::Check => "cross-check queued",
+        };
+        for one in &job.matches {
+            let excluded = (!job.excluded_workers.is_empty()).then_some(&job.excluded_workers);
+            let excluded = excluded.map(tracing::field::debug);
+            tracing::info!("match" = %self.full_key(one.number), job = id, excluded, "{what}");
+        }
         self.send_job(&job);
         let published = PublishedJob {
             job,
@@ -375,6 +389,7 @@ impl<'d> StageCoordinator<'d> {
             }
             StageEvent::Stored(number) => self.handle_stored(number),
             StageEvent::Published(id, sequence) => {
+                tracing::debug!(job = id, sequence, "job published");
                 if let Some(published) = self.jobs.get_mut(&id) {
                     (published.sequence, published.republish_at, published.published_at) =
                         (Some(sequence), None, Instant::now());

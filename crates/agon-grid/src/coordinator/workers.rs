@@ -25,6 +25,8 @@ pub struct RegisteredWorker {
     pub last_heard: Instant,
     /// Whether it takes no more jobs, because it drains or has left.
     pub leaving: bool,
+    /// Whether [`WorkerRegistry::newly_lost`] has returned it since its last heartbeat.
+    lost: bool,
     /// Games being played, and the time of that heartbeat.
     pub live_games: (Instant, Vec<LiveGameInfo>),
 }
@@ -70,6 +72,7 @@ impl WorkerRegistry {
             speed: if request.speed.is_finite() && request.speed > 0.0 { request.speed } else { 1.0 },
             last_heard: Instant::now(),
             leaving: false,
+            lost: false,
             live_games: (Instant::now(), Vec::new()),
         };
         self.pending.remove(&request.worker);
@@ -83,6 +86,12 @@ impl WorkerRegistry {
         else {
             return self.note_pending_worker(heartbeat);
         };
+        if std::mem::take(&mut worker.lost) {
+            tracing::warn!(worker = heartbeat.worker, "lost worker sends heartbeats again");
+        }
+        if (heartbeat.draining || heartbeat.gone) && !worker.leaving {
+            tracing::info!(worker = heartbeat.worker, "worker takes no more jobs and leaves");
+        }
         worker.last_heard = Instant::now();
         worker.cores = heartbeat.cores.clamp(1, 4096);
         worker.leaving = heartbeat.draining || heartbeat.gone;
@@ -118,6 +127,19 @@ impl WorkerRegistry {
     /// Reason for the ban, if the worker is banned.
     pub fn ban_reason(&self, worker: &str) -> Option<&str> {
         self.banned.get(worker).map(String::as_str)
+    }
+
+    /// Workers without a sign of life for too long, each once. Other workers get their jobs when the leases expire.
+    pub fn newly_lost(&mut self) -> Vec<String> {
+        let is_lost = |one: &RegisteredWorker| {
+            !one.lost && !one.leaving && one.last_heard.elapsed() >= WORKER_LOST_AFTER
+        };
+        let lost = self.workers.iter_mut().filter(|(_, one)| is_lost(one));
+        lost.map(|(name, one)| {
+            one.lost = true;
+            name.clone()
+        })
+        .collect()
     }
 
     /// Workers that take jobs.
@@ -218,6 +240,24 @@ mod tests {
         registry.last_present.1 = ago(10);
         registry.pending.get_mut("b").unwrap().0 = ago(30);
         assert!(registry.stable_for() >= Duration::from_secs(10), "it is no longer expected");
+    }
+
+    #[test]
+    fn newly_lost_names_a_silent_worker_once() {
+        let mut registry = WorkerRegistry::new([]);
+        for name in ["silent", "leaving", "alive"] {
+            registry.admit(&request(name, "1"));
+        }
+        let long_ago = Instant::now().checked_sub(WORKER_LOST_AFTER).unwrap();
+        for name in ["silent", "leaving"] {
+            registry.workers.get_mut(name).unwrap().last_heard = long_ago;
+        }
+        registry.workers.get_mut("leaving").unwrap().leaving = true;
+        assert_eq!(registry.newly_lost(), ["silent"]);
+        assert_eq!(registry.newly_lost(), [""; 0]);
+        registry.record_heartbeat(Heartbeat::new("silent", "1"));
+        registry.workers.get_mut("silent").unwrap().last_heard = long_ago;
+        assert_eq!(registry.newly_lost(), ["silent"], "it was heard in between");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use futures_util::StreamExt as _;
+use tracing::{Instrument as _, Level};
 
 use super::live;
 use super::state::{JobSource, JoinStatus, WorkerState};
@@ -35,9 +36,9 @@ pub async fn listen_announcements(worker: Arc<WorkerState>) -> Result<(), GridEr
             )
         {
             let worker = Arc::clone(&worker);
-            tokio::spawn(
-                async move { join(&worker, &announcement.competition_id, &announcement.name).await },
-            );
+            let joining =
+                async move { join(&worker, &announcement.competition_id, &announcement.name).await };
+            tokio::spawn(joining.in_current_span());
         }
     }
     Ok(())
@@ -47,15 +48,18 @@ pub async fn listen_announcements(worker: Arc<WorkerState>) -> Result<(), GridEr
 pub async fn join(worker: &WorkerState, competition_id: &str, name: &str) {
     match request_join(worker, competition_id).await {
         Ok(status) => {
-            let message = match &status {
-                JoinStatus::Refused(why) => format!("{name}: refused: {why}"),
-                _ => format!("{name}: joined"),
+            let (level, message) = match &status {
+                JoinStatus::Refused(why) => (Level::WARN, format!("{name}: refused: {why}")),
+                _ => (Level::INFO, format!("{name}: joined")),
             };
             if worker.set_join_status(competition_id, status) {
-                worker.log(message);
+                worker.log(level, message);
             }
         }
-        Err(_) => worker.retry_join(competition_id),
+        Err(error) => {
+            tracing::debug!(competition = competition_id, %error, "no response to the join request; retrying");
+            worker.retry_join(competition_id);
+        }
     }
 }
 
@@ -112,7 +116,7 @@ pub async fn listen_commands(worker: Arc<WorkerState>) -> Result<(), GridError> 
 fn execute(worker: &WorkerState, command: WorkerCommand) -> CommandReply {
     match command {
         WorkerCommand::Drain => {
-            worker.log("drain requested; finishing current games");
+            worker.log(Level::INFO, "drain requested; finishing current games");
             CommandReply::Yes
         }
         WorkerCommand::Leave { competition_id, why } => {

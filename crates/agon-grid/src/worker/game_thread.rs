@@ -18,6 +18,7 @@ use async_nats::jetstream::{AckKind, Message};
 use futures_util::StreamExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tracing::{Instrument as _, Level};
 
 use super::blob_fetcher::JobFailure;
 use super::bot_cache::{BotCache, CachedBot};
@@ -54,7 +55,9 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
             clear_live_slot(worker, thread);
             continue;
         };
+        let _in_job = tracing::error_span!("job", job = leased.job.id).entered();
         if leased.job.excluded_workers.contains(&worker.options.name) {
+            tracing::debug!("job excludes this worker; giving it back");
             worker.runtime.block_on(leased.release(excluded_job_delay(&worker.options.name, deliveries)));
             continue;
         }
@@ -62,6 +65,7 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
             worker.runtime.block_on(reporting::report_poison_job(worker, leased, deliveries));
             continue;
         }
+        log_received(&leased, deliveries);
         worker.metrics.set_playing(thread, true);
         let started = Instant::now();
         let played = catch_unwind(AssertUnwindSafe(|| play_job(worker, thread, &leased, &mut recorder)));
@@ -81,11 +85,12 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
                     matches: matches.into_iter().map(match_report::MatchReport::from).collect(),
                 };
                 worker.unacked_reports.fetch_add(1, SeqCst);
-                let worker = Arc::clone(worker);
-                worker.runtime.clone().spawn(async move {
+                let (worker, runtime) = (Arc::clone(worker), worker.runtime.clone());
+                let sending = async move {
                     reporting::send_report(worker, leased, report).await;
                     drop(permit);
-                });
+                };
+                runtime.spawn(sending.in_current_span());
             }
             Err(failure) => {
                 recorder = Recorder::new();
@@ -95,6 +100,16 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
         }
     }
     clear_live_slot(worker, thread);
+}
+
+/// Logs a job that this worker plays.
+fn log_received(leased: &LeasedJob, deliveries: u64) {
+    let lease_ms = leased.lease.as_millis() as u64;
+    tracing::debug!(matches = leased.job.matches.len(), deliveries, lease_ms, "job received");
+    // A job that some workers must not take is given back by them, which counts as a delivery.
+    if deliveries > 1 && leased.job.excluded_workers.is_empty() {
+        tracing::warn!(deliveries, "job was delivered before: its lease expired, or it failed");
+    }
 }
 
 fn count_games(worker: &WorkerState, matches: &[FinishedMatch]) {
@@ -151,7 +166,8 @@ async fn try_pull(
     match next_message(&source.consumer, wait).await {
         Ok(Some(message)) => lease_job(worker, competition_id, source, message).await,
         Ok(None) => None,
-        Err(_) => {
+        Err(error) => {
+            tracing::debug!(competition = competition_id, %error, "cannot pull jobs; joining again");
             // The coordinator recreated the consumer, or the competition is over. The worker joins again at the next announcement.
             worker.job_source_lost(competition_id);
             None
@@ -189,9 +205,10 @@ async fn lease_job(
     if let Some(job) = job.filter(|job| job.protocol == PROTOCOL && job.competition_id == *competition_id) {
         return Some((LeasedJob::new(competition_id.to_owned(), job, acker, source), deliveries));
     }
-    worker.log(format!(
+    let what = format!(
         "{competition_id}: cannot decode a job; check that this worker is not older than its coordinator"
-    ));
+    );
+    worker.log(Level::WARN, what);
     let _ = acker.ack_with(AckKind::Nak(Some(UNKNOWN_JOB_DELAY))).await;
     None
 }
@@ -230,6 +247,11 @@ fn play_match(
     recorder: &mut Recorder,
 ) -> Result<FinishedMatch, JobFailure> {
     let key = MatchKey { phase: phase.phase_spec.phase, stage: one.stage, number: one.number };
+    // At the error level, so that every line about the match has its key, whatever the filter.
+    let full_key = key.in_competition(&phase.phase_spec.competition_id);
+    let _in_match = tracing::error_span!("match", "match" = %full_key).entered();
+    let started = Instant::now();
+    tracing::debug!("match started");
     let seats: Vec<Entrant> = one.seats.iter().map(|&seat| Entrant(seat)).collect();
     let bots: Vec<Arc<CachedBot>> =
         one.seats.iter().map(|&seat| phase.bot(thread, seat, &worker.blobs)).collect::<Result<_, _>>()?;
@@ -258,7 +280,16 @@ fn play_match(
     let mut live_reporter = slot.as_ref().map(|slot| LiveReporter::new(slot, key, &seats));
     let reporter = live_reporter.as_mut().map(|live_reporter| live_reporter as &mut dyn Reporter);
     let finished = worker.options.backend.play(&runner, key, &entrants, one.seed, recorder, reporter);
-    let finished = finished.map_err(|error| JobFailure::Failed(error.to_string()))?;
+    let finished = finished.map_err(|error| {
+        tracing::warn!(%error, "match failed");
+        JobFailure::Failed(error.to_string())
+    })?;
+    tracing::info!(
+        games = finished.result.games.len(),
+        faults = finished.faults.len(),
+        ms = started.elapsed().as_millis() as u64,
+        "match played"
+    );
     if let Some(live_reporter) = &live_reporter {
         live_reporter.match_finished(&finished.result);
     }

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use agon_runner::StopFlag;
 use tokio::runtime::Runtime;
+use tracing::{Instrument as _, Level};
 
 pub use capabilities::{MatchBackend, RealBackend, WorkerCapabilities, calibrate};
 
@@ -115,7 +116,11 @@ impl Worker {
                 hint,
             });
         }
+        // At the error level, so that every line names the worker, whatever the filter.
+        let span = tracing::error_span!("worker", worker = options.name);
+        let _in_worker = span.clone().entered();
         let speed = options.speed.unwrap_or_else(calibrate);
+        tracing::info!(cores = options.cores, speed, nats = link.url(), "worker started");
         let blobs = runtime.block_on(Blobs::open(&link))?;
         let handle = runtime.handle().clone();
         let fetcher = BlobFetcher::new(
@@ -137,15 +142,23 @@ impl Worker {
         ));
         // Started before the game threads, so that no announcement is missed.
         let tasks = [
-            runtime.spawn(log_error(Arc::clone(&worker), control::listen_announcements(Arc::clone(&worker)))),
-            runtime.spawn(log_error(Arc::clone(&worker), control::listen_commands(Arc::clone(&worker)))),
-            runtime.spawn(control::heartbeat_loop(Arc::clone(&worker))),
+            runtime.spawn(
+                log_error(Arc::clone(&worker), control::listen_announcements(Arc::clone(&worker)))
+                    .instrument(span.clone()),
+            ),
+            runtime.spawn(
+                log_error(Arc::clone(&worker), control::listen_commands(Arc::clone(&worker)))
+                    .instrument(span.clone()),
+            ),
+            runtime.spawn(control::heartbeat_loop(Arc::clone(&worker)).instrument(span.clone())),
         ];
         thread::scope(|scope| {
             let handles: Vec<_> = (0..threads)
                 .map(|thread| {
                     let (worker, lock) = (Arc::clone(&worker), locks.get(thread));
+                    let span = span.clone();
                     scope.spawn(move || {
+                        let _in_worker = span.entered();
                         if let Some(lock) = lock {
                             lock.pin_thread();
                         }
@@ -159,7 +172,8 @@ impl Worker {
                 if let Ok(message) = messages.recv_timeout(POLL_INTERVAL) {
                     message_sink(&message);
                 }
-                if stop.is_requested() {
+                if stop.is_requested() && !worker.is_draining() {
+                    tracing::info!("stop requested; finishing current games");
                     worker.drain();
                 }
             }
@@ -175,6 +189,7 @@ impl Worker {
             // If the server is unreachable, the coordinator notices the missing heartbeats.
             let _ = tokio::time::timeout(Duration::from_secs(2), worker.link.client().flush()).await;
         });
+        tracing::info!("worker ended");
         Ok(())
     }
 }
@@ -182,6 +197,6 @@ impl Worker {
 /// Runs a listener and logs its error.
 async fn log_error(worker: Arc<WorkerState>, listening: impl Future<Output = Result<(), GridError>>) {
     if let Err(error) = listening.await {
-        worker.log(error.to_string());
+        worker.log(Level::WARN, error.to_string());
     }
 }

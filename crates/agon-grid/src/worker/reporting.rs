@@ -9,6 +9,7 @@ use async_nats::jetstream::message::Acker;
 use bytes::Bytes;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
+use tracing::{Instrument as _, Level};
 
 use super::blob_fetcher::JobFailure;
 use super::control::{self, COMPETITION_FORGOTTEN_AFTER};
@@ -47,15 +48,20 @@ impl LeasedJob {
     pub fn new(competition_id: String, job: Job, acker: Acker, source: &JobSource) -> Self {
         let (lease, clock_scale) = (source.lease, source.clock_scale);
         let acker = Arc::new(acker);
+        let span = tracing::error_span!("job", job = job.id);
         let renewal = tokio::spawn({
             let acker = Arc::clone(&acker);
             async move {
                 loop {
                     sleep(lease / 3).await;
                     // Retried at the next interval.
-                    let _ = acker.ack_with(AckKind::Progress).await;
+                    match acker.ack_with(AckKind::Progress).await {
+                        Ok(()) => tracing::trace!("lease renewed"),
+                        Err(error) => tracing::warn!(%error, "cannot renew the lease of a job"),
+                    }
                 }
             }
+            .instrument(span)
         });
         Self { competition_id, job, clock_scale, lease, acker, renewal }
     }
@@ -87,6 +93,21 @@ impl Drop for LeasedJob {
 /// Sends a report. The caller has counted it as unacknowledged.
 pub async fn send_report(worker: Arc<WorkerState>, leased: LeasedJob, report: JobReport) {
     let ack = send_until_acked(&worker, &leased.competition_id, &report).await;
+    let what = match &ack {
+        Some(ReportAck::Refused { .. }) => "result refused by the coordinator",
+        Some(_) => "result acknowledged by the coordinator",
+        None => "report given up; another worker plays the match",
+    };
+    for one in &report.matches {
+        let full_key = one.result.key.in_competition(&leased.competition_id);
+        match &ack {
+            Some(ReportAck::Refused { why }) => {
+                tracing::warn!("match" = %full_key, reason = why.lines().next(), "{what}");
+            }
+            Some(_) => tracing::debug!("match" = %full_key, "{what}"),
+            None => tracing::warn!("match" = %full_key, "{what}"),
+        }
+    }
     match ack {
         Some(ReportAck::Refused { why }) => {
             worker.leave(&leased.competition_id, &why);
@@ -107,7 +128,7 @@ async fn send_until_acked(
     let bytes = match messages::encode(report) {
         Ok(bytes) => bytes,
         Err(error) => {
-            worker.log(format!("cannot encode a report: {error}"));
+            worker.log(Level::WARN, format!("cannot encode a report: {error}"));
             return None;
         }
     };
@@ -116,10 +137,19 @@ async fn send_until_acked(
     let subject = subjects::report(&worker.options.name, competition_id);
     let mut backoff = Backoff::new();
     loop {
+        tracing::debug!(bytes = bytes.len(), matches = report.matches.len(), "sending the report");
         match send_chunks(worker, &subject, &name, &bytes).await {
-            Ok(ReportAck::Resend) => control::join(worker, competition_id, competition_id).await,
+            Ok(ReportAck::Resend) => {
+                tracing::debug!("the coordinator does not know this worker; joining again");
+                control::join(worker, competition_id, competition_id).await;
+            }
             Ok(ack @ (ReportAck::Stored | ReportAck::Refused { .. })) => return Some(ack),
-            Ok(ReportAck::NextChunk) | Err(_) => {}
+            Ok(ReportAck::NextChunk) => {}
+            // A warning for the first failure; the others are details.
+            Err(error) if backoff.is_first() => {
+                tracing::warn!(%error, "the coordinator does not acknowledge the report; retrying");
+            }
+            Err(error) => tracing::debug!(%error, "the report is still not acknowledged"),
         }
         // A coordinator that refused the worker, for example for its version, will not accept the report.
         if let Some(why) = worker.refusal_reason(competition_id) {
@@ -166,7 +196,7 @@ pub async fn report_failure(worker: &WorkerState, leased: LeasedJob, failure: Jo
         JobFailure::Failed(_) | JobFailure::NotAllowed(_) => JobErrorKind::Failed,
     };
     let message = failure.message();
-    worker.log(format!("{}: a job failed: {message}", leased.competition_id));
+    worker.log(Level::WARN, format!("{}: a job failed: {message}", leased.competition_id));
     if let JobFailure::NotAllowed(why) = &failure {
         worker.leave(&leased.competition_id, why);
     }
@@ -178,7 +208,7 @@ pub async fn report_failure(worker: &WorkerState, leased: LeasedJob, failure: Jo
 /// Reports a job that was delivered too often, and terminates it once the coordinator has acknowledged this.
 pub async fn report_poison_job(worker: &WorkerState, leased: LeasedJob, deliveries: u64) {
     let message = format!("delivered {deliveries} times without a report");
-    worker.log(format!("{}: a job is terminated: {message}", leased.competition_id));
+    worker.log(Level::WARN, format!("{}: a job is terminated: {message}", leased.competition_id));
     let mut backoff = Backoff::new();
     loop {
         if let Ok(ReportAck::Stored | ReportAck::Refused { .. }) =
@@ -220,6 +250,11 @@ struct Backoff {
 impl Backoff {
     const fn new() -> Self {
         Self { delay: RETRY_DELAY_RANGE.0, draining_since: None }
+    }
+
+    /// Whether no attempt has failed yet.
+    fn is_first(&self) -> bool {
+        self.delay == RETRY_DELAY_RANGE.0
     }
 
     /// Waits before the next attempt. `false` to give up.

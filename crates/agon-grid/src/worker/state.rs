@@ -10,6 +10,7 @@ use agon_runner::LiveGames;
 use async_nats::jetstream::consumer::PullConsumer;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tracing::Level;
 
 use super::WorkerOptions;
 use super::blob_fetcher::BlobFetcher;
@@ -118,10 +119,15 @@ impl WorkerState {
         }
     }
 
-    /// Sends a message to the user.
-    pub fn log(&self, what: impl Into<String>) {
+    /// Logs a message, and sends it to the user.
+    pub fn log(&self, level: Level, what: impl Into<String>) {
+        let what = what.into();
+        match level {
+            Level::WARN => tracing::warn!("{what}"),
+            _ => tracing::info!("{what}"),
+        }
         // Fails only at the end.
-        let _ = self.messages.send(what.into());
+        let _ = self.messages.send(what);
     }
 
     /// Starts to drain: takes no more jobs and finishes the current ones.
@@ -204,7 +210,7 @@ impl WorkerState {
         let name =
             self.competitions().get(id).map_or_else(|| id.to_owned(), |competition| competition.name.clone());
         if self.set_join_status(id, JoinStatus::Refused(why.to_owned())) {
-            self.log(format!("{name}: leaving: {why}"));
+            self.log(Level::WARN, format!("{name}: leaving: {why}"));
         }
     }
 

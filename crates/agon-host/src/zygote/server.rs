@@ -59,6 +59,7 @@ impl ZygoteServer {
             let last = stderr_text.trim().lines().last().unwrap_or("it printed nothing").to_owned();
             return Err(io::Error::other(format!("the Python zygote did not start: {last}")));
         }
+        tracing::debug!(program, pid = child.id(), "zygote started");
         Ok(Self { child: Mutex::new(child), control })
     }
 

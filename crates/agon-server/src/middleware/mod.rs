@@ -9,6 +9,7 @@ pub mod cookie;
 pub mod headers;
 pub mod origin;
 pub mod rate_limit;
+pub mod request_id;
 
 use std::time::Duration;
 

@@ -292,10 +292,10 @@ impl CompetitionRegistry {
         work: impl FnOnce(&Handle) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = Arc::clone(&self.compute_permits).acquire_owned().await.map_err(ApiError::internal)?;
-        let handle = Handle::current();
+        let (handle, span) = (Handle::current(), tracing::Span::current());
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            work(&handle)
+            span.in_scope(|| work(&handle))
         });
         done.await.map_err(ApiError::internal)?
     }

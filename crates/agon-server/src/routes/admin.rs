@@ -438,7 +438,11 @@ async fn set_state(
     match app.office.set_state(&found.id, from, to, None).await {
         // Another organiser changed the state first.
         Err(agon_site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
-        other => Ok(other?),
+        other => {
+            let changed = other?;
+            tracing::info!(id = found.id, from = %found.state, to = %changed.state, "state of a competition changed");
+            Ok(changed)
+        }
     }
 }
 

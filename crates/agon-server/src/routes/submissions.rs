@@ -276,7 +276,9 @@ async fn unpack_upload(upload: Upload) -> ApiResult<(Upload, uploads::Submission
     // Archives are unpacked in memory, so the number of parallel ones is limited.
     static ROOM: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
     let _room = ROOM.acquire().await.map_err(ApiError::internal)?;
-    let done = tokio::task::spawn_blocking(move || unpack::unpack(&upload).map(|meta| (upload, meta)));
+    let span = tracing::Span::current();
+    let work = move || unpack::unpack(&upload).map(|meta| (upload, meta));
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work));
     done.await.map_err(ApiError::internal)?
 }
 
@@ -312,6 +314,13 @@ async fn store_and_enqueue(
     };
     match app.office.enqueue(&new, while_in).await {
         Ok(queued) => {
+            tracing::info!(
+                submission = %queued.id,
+                competition = entrant.competition,
+                entrant = %entrant.id,
+                bytes = upload.bytes,
+                "submission received; waiting for its check"
+            );
             app.check_queue.wake();
             Ok(queued)
         }

@@ -31,6 +31,8 @@ enum RunSlice {
 
 /// Body of the thread. Errors and panics in it do not affect the server.
 pub fn run_thread(app: &AppState, id: &str, handle: &Handle) {
+    // The run's own span has the id that match keys start with; this is the id of the site.
+    let _in_competition = tracing::error_span!("hosted", id).entered();
     loop {
         let stop: Arc<StopFlag> = Arc::default();
         if let Some(active_run) = app.runs.lock_active().get_mut(id) {
@@ -181,7 +183,10 @@ fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSli
         }
         Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
         Ok(RunSlice::Ended(RunOutcome::Waiting(_))) => (CompetitionState::Waiting, None),
-        Err(failure) => (CompetitionState::Failed, Some(hide_data_path(app, &failure.message))),
+        Err(failure) => {
+            tracing::error!(error = failure.message, "competition failed");
+            (CompetitionState::Failed, Some(hide_data_path(app, &failure.message)))
+        }
     };
     // One that was paused during its last game is finished all the same.
     let from = [CompetitionState::Running, CompetitionState::Paused];

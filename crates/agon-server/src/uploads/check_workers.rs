@@ -98,6 +98,10 @@ impl CheckVerdict {
 
 /// Checks a submission and stores the result.
 fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
+    let span =
+        tracing::error_span!("check", submission = %one.id, id = one.competition, entrant = %one.entrant);
+    let _in_check = span.entered();
+    tracing::debug!("check started");
     let relative_folder = submission_folder(&one.competition, one.entrant, &one.id);
     let verdict = match prepare_job(app, handle, one) {
         Ok(job) => run_with_timeout(job),
@@ -120,6 +124,7 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
         at: Timestamp::now(),
     };
     app.meters.upload(verdict.state.name());
+    tracing::info!(state = verdict.state.name(), "submission checked");
     match handle.block_on(app.office.finish(&one.id, &checked)) {
         Ok(_) => handle.block_on(apply_verdict(app, one, accepted)),
         Err(error) => drop(crate::error::ApiError::internal(format!("submission {}: {error}", one.id))),
@@ -197,7 +202,9 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
 /// Runs a check with a timeout. After a timeout its thread ends when the bot's clocks run out.
 fn run_with_timeout(job: CheckJob) -> CheckVerdict {
     let (sender, receiver) = mpsc::channel();
+    let span = tracing::Span::current();
     let spawned = thread::Builder::new().name("check".to_owned()).spawn(move || {
+        let _in_check = span.entered();
         let done = catch_unwind(AssertUnwindSafe(|| run_check(&job)));
         // Fails only after the timeout, when the result is no longer needed.
         let _ = sender.send(done.unwrap_or_else(|_| CheckVerdict::check_failed("a check panicked")));

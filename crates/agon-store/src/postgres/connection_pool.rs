@@ -153,7 +153,13 @@ impl Retry<'_> {
         attempt: Result<Result<T, AttemptError>, Elapsed>,
     ) -> Option<Result<T>> {
         let error = match attempt {
-            Ok(Ok(done)) => return Some(Ok(done)),
+            Ok(Ok(done)) => {
+                if let Some(since) = self.failing_since {
+                    let seconds = since.elapsed().as_secs();
+                    tracing::warn!(ledger = %self.pool.place, seconds, "the database answers again");
+                }
+                return Some(Ok(done));
+            }
             Ok(Err(AttemptError::Store(error))) => return Some(Err(error)),
             Ok(Err(AttemptError::Sql(error))) if !db_error::is_transient(&error) => {
                 return Some(Err(self.pool.explain(&error)));
@@ -162,6 +168,12 @@ impl Retry<'_> {
             Err(_) => sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no response in time")),
         };
         self.pool.connection_lost();
+        // One warning for each time that the database is away.
+        if self.failing_since.is_none() {
+            tracing::warn!(ledger = %self.pool.place, %error, "the database does not answer; retrying");
+        } else {
+            tracing::debug!(ledger = %self.pool.place, %error, "the database still does not answer");
+        }
         let unreachable_for = self.failing_since.get_or_insert_with(Instant::now).elapsed();
         if unreachable_for >= self.pool.reconnect_timeout {
             let pool = self.pool;

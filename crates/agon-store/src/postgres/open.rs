@@ -261,7 +261,9 @@ pub async fn open(url: &str, slug: &str, read_only: bool) -> Result<PostgresLedg
         migrate_existing(&mut connection, &found.schema, MIGRATIONS)
             .await
             .map_err(|error| db_error::explain(&target, &place, &error, 0))?;
+        tracing::info!(ledger = %place, from = found.version, to = VERSION, "ledger migrated");
     }
+    tracing::debug!(ledger = %place, read_only, "ledger opened");
     let write_options = target.session(Some(&found.schema), false);
     let options = if read_only { target.session(Some(&found.schema), true) } else { write_options.clone() };
     Ok(PostgresLedger {

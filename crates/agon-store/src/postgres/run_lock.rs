@@ -100,6 +100,7 @@ impl PostgresLedger {
             let attempt = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
             match retry.handle_attempt(attempt).await {
                 Some(Ok(Ok(lock))) => {
+                    tracing::debug!(ledger = %self.pool.place, "run lock acquired");
                     let lock = Arc::new(lock);
                     *self.run_lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
                         Arc::downgrade(&lock);
@@ -155,6 +156,7 @@ impl PostgresLedger {
             return Ok(());
         }
         *slot = None;
+        tracing::warn!(ledger = %self.pool.place, "the connection with the run lock was lost; taking the lock again");
         let mut connection = connection_pool::connect(&self.write_options).await?;
         let is_locked = try_advisory_lock(&mut connection, &self.schema).await?;
         // Another process may have held the lock in between. Then this process must not store its matches.

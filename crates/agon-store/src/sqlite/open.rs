@@ -113,9 +113,12 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
         .pragma("cache_size", WRITER_CACHE_SIZE)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let mut connection = options.connect().await.map_err(db_error::in_file(path))?;
-    if version(&mut connection, path, VERSION).await? < VERSION {
+    let found = version(&mut connection, path, VERSION).await?;
+    if found < VERSION {
         migrate(&mut connection, &MIGRATIONS).await.map_err(db_error::in_file(path))?;
+        tracing::info!(ledger = %path.display(), from = found, to = VERSION, "ledger migrated");
     }
+    tracing::debug!(ledger = %path.display(), "ledger opened");
     let writer = Mutex::new(Some(Writer::new(connection, options)));
     let readers = readers(self::options(path).read_only(true));
     Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })

@@ -3,15 +3,25 @@
 use agon_bots::error::Failure;
 use agon_competition::LedgerLocation;
 use agon_core::ErrorKind;
-use agon_server::{Config, StartError};
+use agon_server::{Config, Server, StartError};
 
 use crate::server_client::cli::{Serve, SignUp};
-use crate::setup;
+use crate::{output, setup};
 
 /// Serves until it is asked to stop.
 pub fn run(args: &Serve) -> Result<(), Failure> {
     let config = config(args)?;
-    runtime()?.block_on(agon_server::serve(config)).map_err(start_failure)
+    runtime()?.block_on(agon_server::serve(config, announce)).map_err(start_failure)
+}
+
+/// Tells the user where the server is, and how to become its first organiser.
+fn announce(server: &Server) {
+    output::note(&format!("Agon is at {}", server.url()));
+    if let Some(link) = server.invitation() {
+        output::note(&format!(
+            "There is no organiser yet. Open this link within 24 hours to become one:\n  {link}"
+        ));
+    }
 }
 
 fn config(args: &Serve) -> Result<Config, Failure> {

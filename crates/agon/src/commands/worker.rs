@@ -37,7 +37,8 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
             format!("{} parallel games", options.cores)
         };
         output::note(&format!("worker {name} connected to {}, {games}", link.url()));
-        Worker::run(link, runtime, options, &stop, &output::note)?;
+        // A worker writes its messages to the log.
+        Worker::run(link, runtime, options, &stop, &|_| {})?;
         output::note(&format!("worker {name} has stopped"));
         Ok(())
     })

@@ -14,6 +14,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
 
 use crate::grid::worker_monitor::WorkerMonitor;
+use crate::logging::LogRedirect;
 use crate::output;
 
 /// Minimum interval between progress lines while matches are played.
@@ -248,6 +249,8 @@ struct ProgressScreen<'l> {
     phase: u32,
     stage: String,
     monitor: Option<WorkerMonitor>,
+    /// Log lines are written above the bars.
+    _log_redirect: LogRedirect,
 }
 
 impl<'l> ProgressScreen<'l> {
@@ -262,7 +265,21 @@ impl<'l> ProgressScreen<'l> {
         let [playing, table, faults] =
             [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
         let (latest, stage) = (Vec::new(), String::new());
-        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage, monitor }
+        let log_redirect = LogRedirect::above_bars(&screen);
+        Self {
+            competition,
+            info,
+            screen,
+            bar,
+            playing,
+            table,
+            faults,
+            latest,
+            phase: 0,
+            stage,
+            monitor,
+            _log_redirect: log_redirect,
+        }
     }
 
     fn begin(&mut self, expected: (u64, u64), done: u64) {

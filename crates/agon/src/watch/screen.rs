@@ -14,12 +14,14 @@ use ratatui::widgets::{LineGauge, Paragraph};
 
 use super::controls::{Controls, Key};
 use super::{caption, paint, title};
+use crate::logging::LogRedirect;
 use crate::output;
 
 const HELP: &str = "space play/pause  ←/→ step  +/- speed  home/end  ↑/↓ scroll  n/p game  q quit";
 
 /// Shows films until the user quits. Always restores the terminal.
 pub fn run(info: &GameInfo, films: &[Box<dyn Film>]) -> io::Result<()> {
+    let _log_redirect = LogRedirect::hold();
     let mut terminal = ratatui::try_init()?;
     let mut controls = Controls::new(films.iter().map(|film| film.len()).collect());
     let mut last = Instant::now();

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use agon_runner::event::NOTICE_TARGET;
+
 use super::{JobPurpose, PublishedJob, REPUBLISH_DELAY, RetryMatch, StageCoordinator};
 use crate::coordinator::UnplayableMatch;
 use crate::coordinator::listener::ReplyHandle;
@@ -19,8 +21,12 @@ impl StageCoordinator<'_> {
                 self.count_finished_job();
                 self.handle_failed_job(worker, &job, message);
             }
-            JobErrorKind::Missing { hash } => self.upload_again(&hash),
+            JobErrorKind::Missing { hash } => {
+                tracing::warn!(worker, job, hash, "a worker misses a file; uploading it again");
+                self.upload_again(&hash);
+            }
             JobErrorKind::Poison { deliveries } => {
+                tracing::warn!(worker, job, deliveries, "job was delivered too often");
                 if let Some(published) = self.take_job(&job) {
                     self.handle_poison_job(published, deliveries);
                 }
@@ -32,6 +38,11 @@ impl StageCoordinator<'_> {
     /// Counts a failure of a job. For a job that excludes workers the failures count, not the deliveries.
     fn handle_failed_job(&mut self, worker: &str, job: &str, message: String) {
         let max_deliveries = self.coordinator.options.max_deliveries;
+        let Some(published) = self.jobs.get(job) else { return };
+        for one in &published.job.matches {
+            let full_key = self.full_key(one.number);
+            tracing::warn!("match" = %full_key, worker, job, error = first_line(&message), "job failed on a worker");
+        }
         let Some(published) = self.jobs.get_mut(job) else { return };
         published.errors.push((worker.to_owned(), message));
         published.failures += 1;
@@ -115,6 +126,9 @@ impl StageCoordinator<'_> {
             errors.push(format!("every worker that took it died or was lost ({deliveries} deliveries)"));
         }
         let key = self.key(retry.job_match.number);
+        let full_key = self.full_key(retry.job_match.number);
+        let error = first_line(&errors[0]);
+        tracing::error!(target: NOTICE_TARGET, error, "match" = %full_key, "match is unplayable");
         self.context().notify(&format!("match {key} is unplayable: {}", first_line(&errors[0])));
         self.unplayable.push(UnplayableMatch { key, errors });
     }
@@ -162,6 +176,7 @@ impl StageCoordinator<'_> {
         published.republish_at = Some(Instant::now() + REPUBLISH_DELAY);
         if self.last_repair_attempt.is_none() {
             self.last_repair_attempt = Some(Instant::now());
+            tracing::warn!(target: NOTICE_TARGET, error = first_line(why), "cannot publish jobs; retrying");
             self.context().notify(&format!("cannot publish jobs, retrying: {}", first_line(why)));
         }
     }
@@ -170,6 +185,7 @@ impl StageCoordinator<'_> {
     pub(super) fn republish_lost(&mut self, ids: &[String]) {
         for id in ids {
             let Some(published) = self.take_job(id) else { continue };
+            tracing::warn!(job = id, "job is no longer in the queue; publishing its matches again");
             match published.purpose {
                 JobPurpose::Check => {
                     for one in &published.job.matches {
@@ -184,6 +200,7 @@ impl StageCoordinator<'_> {
     /// Gives up the cross-check of a match.
     fn give_up_check(&mut self, number: u64) {
         if self.checks.give_up(number) {
+            tracing::warn!("match" = %self.full_key(number), "cross-check given up");
             self.coordinator.state().stats.unchecked += 1;
         }
     }

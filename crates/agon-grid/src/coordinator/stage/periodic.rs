@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use agon_league::{Entrant, MatchKey};
 use agon_runner::ActiveMatch;
+use agon_runner::event::NOTICE_TARGET;
 
 use super::{POLL_INTERVAL, REPUBLISH_DELAY, StageCoordinator};
 use crate::blobs::Blobs;
@@ -32,6 +33,13 @@ impl StageCoordinator<'_> {
             return;
         }
         self.last_polled = Instant::now();
+        for worker in self.context().workers().newly_lost() {
+            tracing::warn!(
+                target: NOTICE_TARGET,
+                worker,
+                "worker lost: no heartbeat; other workers get its jobs when the leases expire"
+            );
+        }
         self.update_active_matches();
         if !self.retries.is_empty() {
             self.retry_on_other_workers();
@@ -63,6 +71,7 @@ impl StageCoordinator<'_> {
         let (given_up, disputed) = self.checks.give_up_impossible(&workers, at_last);
         drop(workers);
         if given_up > 0 {
+            tracing::warn!(given_up, "no worker can do these cross-checks; given up");
             self.coordinator.state().stats.unchecked += given_up;
         }
         for (number, workers) in disputed {
@@ -122,8 +131,10 @@ impl StageCoordinator<'_> {
             .runtime
             .block_on(async { tokio::time::timeout(NATS_TIMEOUT, recreating).await });
         if !matches!(outcome, Ok(Ok(_))) {
+            tracing::debug!("cannot create the job queue again yet");
             return;
         }
+        tracing::warn!("job queue and files created again");
         self.last_repair_attempt = None;
         self.last_compared =
             Instant::now().checked_sub(self.compare_interval()).unwrap_or(self.last_compared);
@@ -159,6 +170,7 @@ impl StageCoordinator<'_> {
             .runtime
             .block_on(async { tokio::time::timeout(NATS_TIMEOUT, uploading).await });
         if let Ok(Err(error)) = outcome {
+            tracing::warn!(target: NOTICE_TARGET, %error, "cannot upload a file for workers");
             self.context().notify(&format!("cannot upload a file for workers: {error}"));
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agon_runner::ExecutorEvent;
+use agon_runner::event::NOTICE_TARGET;
 
 use super::{JobPurpose, PendingCommit, StageCoordinator};
 use crate::coordinator::Revocation;
@@ -27,6 +28,7 @@ impl StageCoordinator<'_> {
         reply: ReplyHandle,
     ) {
         if let Some(why) = self.context().workers().ban_reason(worker).map(str::to_owned) {
+            tracing::debug!(worker, job = report.job, "report of a banned worker rejected");
             return reply.send(&ReportAck::Refused { why });
         }
         self.count_finished_job();
@@ -37,6 +39,7 @@ impl StageCoordinator<'_> {
         let job = self.take_job(&report.job);
         if report.phase_spec != self.phase_files.phase_spec {
             // Report of an earlier phase.
+            tracing::debug!(worker, job = report.job, "report of an earlier phase ignored");
             return reply.send(&ReportAck::Stored);
         }
         self.batch_sizer.observe(report.matches.len(), Duration::from_micros(report.duration_us));
@@ -80,6 +83,13 @@ impl StageCoordinator<'_> {
         new_matches.retain(|one| {
             self.requested.contains_key(&one.number) || self.queue.remove(one.number).is_some()
         });
+        for played in &report.matches {
+            let key = played.result.key;
+            if new_matches.iter().all(|one| one.number != key.number) {
+                let full_key = key.in_competition(&self.context().competition.id);
+                tracing::info!("match" = %full_key, worker = report.worker, "duplicate result ignored");
+            }
+        }
         Ok(new_matches)
     }
 
@@ -146,6 +156,7 @@ impl StageCoordinator<'_> {
             }
         }
         for one in &commit.matches {
+            tracing::debug!("match" = %self.full_key(one.number), "in the ledger; report acknowledged");
             self.committing.remove(&one.number);
             self.queue.mark_finished(one.number);
         }
@@ -170,8 +181,13 @@ impl StageCoordinator<'_> {
             let finished = played.clone().into_finished_match(worker);
             match self.checks.add_result(number, worker, finished.digest().0) {
                 CrossCheckOutcome::Ignored => {}
-                CrossCheckOutcome::Agreed => self.coordinator.state().stats.checked += 1,
+                CrossCheckOutcome::Agreed => {
+                    tracing::info!("match" = %self.full_key(number), worker, "cross-check agrees");
+                    self.coordinator.state().stats.checked += 1;
+                }
                 CrossCheckOutcome::NeedsThird => {
+                    let full_key = self.full_key(number);
+                    tracing::warn!("match" = %full_key, worker, "cross-check differs; a third worker decides");
                     self.coordinator.state().stats.disagreed += 1;
                     self.replay(worker, &finished);
                     self.replay_stored(number);
@@ -188,6 +204,7 @@ impl StageCoordinator<'_> {
     /// Gives a worker a strike. All its matches are checked from now on, and some earlier ones.
     pub(super) fn strike(&mut self, worker: &str, why: &str) {
         let strike = self.context().workers().strike(worker, why);
+        tracing::warn!(target: NOTICE_TARGET, worker, reason = why, "worker returned a wrong result");
         self.context().notify(&format!("worker {worker} returned a wrong result: {why}"));
         match strike {
             StrikeOutcome::Banned(why) => self.ban(worker, &why),
@@ -206,6 +223,7 @@ impl StageCoordinator<'_> {
 
     /// Rejects an impossible report and bans the worker.
     fn reject_report(&mut self, worker: &str, why: &str, reply: ReplyHandle) {
+        tracing::warn!(worker, reason = why, "report rejected");
         reply.send(&ReportAck::Refused { why: why.to_owned() });
         self.ban(worker, why);
     }

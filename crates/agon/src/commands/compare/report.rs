@@ -16,6 +16,7 @@ use super::CompareJob;
 use super::lineup::CompareMode;
 use super::pairs::{Pair, StopReason};
 use crate::commands::play::faults_text;
+use crate::logging::LogRedirect;
 use crate::logs::one_line;
 use crate::output;
 
@@ -320,6 +321,8 @@ pub struct CompareProgress {
     json: bool,
     terminal: bool,
     drawn: Instant,
+    /// Log lines are written above the bar.
+    _log_redirect: LogRedirect,
 }
 
 impl CompareProgress {
@@ -328,7 +331,9 @@ impl CompareProgress {
         let bar = if terminal && !job.args.json { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
         let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self { bar, json: job.args.json, terminal, drawn: Instant::now() }
+        let log_redirect = LogRedirect::above_bar(&bar);
+        let (json, drawn) = (job.args.json, Instant::now());
+        Self { bar, json, terminal, drawn, _log_redirect: log_redirect }
     }
 
     pub fn show(&mut self, tally: &CompareResult<'_>) -> Result<(), Failure> {
