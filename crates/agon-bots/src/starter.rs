@@ -197,7 +197,7 @@ impl Starter {
         files.extend(info.starters.files.iter().map(|file| File {
             name: file.name.to_owned(),
             content: file.text.into(),
-            is: file.about,
+            description: file.about,
         }));
         let mut commands: Vec<String> = language.build.map(str::to_owned).into_iter().collect();
         commands.push(format!("agon check {} .", info.id));

@@ -28,7 +28,7 @@ pub use source_check::{Finding, SourceReport};
 /// beside it (an archive often has one more level).
 pub fn submission_root(folder: &Path) -> PathBuf {
     let mut root = folder.to_owned();
-    for _ in 0..archive_paths::DEEPEST {
+    for _ in 0..archive_paths::MAX_DEPTH {
         let Ok(entries) = std::fs::read_dir(&root) else { break };
         let paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agon_host::process::{AnswerError, BotConnection as _, LineProcess, shown};
+use agon_host::process::{AnswerError, BotConnection as _, LineProcess, quote_line};
 use agon_host::program::Program;
 use serde::{Deserialize, Serialize};
 
