@@ -146,7 +146,7 @@ export const texts = {
     efficiency: 'Efficiency',
     efficiencyHint: 'Score per microsecond of thinking time, on a logarithmic scale.',
     answerTimes: 'Time per answer',
-    answerTimesHint: 'Mean (dot) and longest (end of the bar), on a logarithmic scale.',
+    answerTimesHint: 'Mean (thick mark) and longest (end of the line), on a logarithmic scale.',
     mean: 'Mean',
     longest: 'Longest',
     first: (shown: number, all: number) => `The first ${shown} of ${all}.`,
