@@ -72,7 +72,11 @@ pub fn load_bots(
 }
 
 /// Bot spec of an entrant, and its git commit.
-fn bot_spec(place: &CompetitionPaths, name: &str, bot: &BotSource) -> Result<(String, Option<String>), Failure> {
+fn bot_spec(
+    place: &CompetitionPaths,
+    name: &str,
+    bot: &BotSource,
+) -> Result<(String, Option<String>), Failure> {
     match bot {
         BotSource::Spec(bot) => Ok((bot.clone(), None)),
         BotSource::Git { repository, branch, path } => {

@@ -85,9 +85,13 @@ fn pid_is_the_bots_and_signals_reach_it() {
             stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next())
         };
         process.pause().expect("pause");
-        agon_test_servers::wait_until(&format!("it is stopped, {:?}", harness.situation), || state() == Some('T'));
+        agon_test_servers::wait_until(&format!("it is stopped, {:?}", harness.situation), || {
+            state() == Some('T')
+        });
         process.resume().expect("resume");
-        agon_test_servers::wait_until(&format!("it continues, {:?}", harness.situation), || state() != Some('T'));
+        agon_test_servers::wait_until(&format!("it continues, {:?}", harness.situation), || {
+            state() != Some('T')
+        });
         assert_eq!(process.try_wait(), None);
         assert_eq!(process.kill_all(), BotExit::Stopped);
         assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));

@@ -43,7 +43,8 @@ pub async fn all(
         let standings = standings.await?;
         for (ending, format) in [("json", table_formats::Format::Json), ("csv", table_formats::Format::Csv)] {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));
-            create_file(&path)?.write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
+            create_file(&path)?
+                .write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
             wrote(path, format!("table of phase {}", phase + 1));
         }
     }
@@ -147,7 +148,10 @@ async fn game_logs(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| unreadable_record(one.key, &e))?;
-            let text = loaded.table.bot_log(record, None, &loaded.assets).map_err(|e| unreadable_record(one.key, &e))?;
+            let text = loaded
+                .table
+                .bot_log(record, None, &loaded.assets)
+                .map_err(|e| unreadable_record(one.key, &e))?;
             let Some(text) = text else { return Ok(None) };
             if count == 0 {
                 fs::create_dir_all(folder).map_err(|e| {

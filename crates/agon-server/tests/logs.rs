@@ -25,7 +25,7 @@ fn parsed(lines: &[String]) -> Vec<Value> {
 async fn request_id_of_the_client_is_in_the_response_the_error_and_the_log() {
     let log = CapturedLog::start();
     let site = Site::new().await;
-    let client = site.nobody().header("x-request-id", "proxy-17.a_B");
+    let client = site.anonymous().header("x-request-id", "proxy-17.a_B");
     let answer = client.get("competitions/none?token=s3cret").await;
     assert_eq!(answer.status, 404);
     assert_eq!(answer.header("x-request-id"), "proxy-17.a_B");
@@ -42,8 +42,8 @@ async fn request_id_of_the_client_is_in_the_response_the_error_and_the_log() {
 async fn request_without_a_valid_id_gets_a_new_one() {
     let log = CapturedLog::start();
     let site = Site::new().await;
-    let first = site.nobody().get("site").await;
-    let second = site.nobody().header("x-request-id", "not valid {}").get("site").await;
+    let first = site.anonymous().get("site").await;
+    let second = site.anonymous().header("x-request-id", "not valid {}").get("site").await;
     let ids = [first.header("x-request-id"), second.header("x-request-id")];
     assert!(ids.iter().all(|id| id.len() >= 15 && !id.contains(' ')) && ids[0] != ids[1], "{ids:?}");
     for id in ids {
@@ -59,7 +59,7 @@ async fn internal_error_is_logged_with_its_cause_and_sent_without_it() {
     let broken = axum::routing::get(|| async { assert_eq!("the cause", "another") });
     let router =
         agon_server::behind_the_gate(axum::Router::new().route("/api/v1/broken", broken), site.app.clone());
-    let mut client = site.nobody().header("x-request-id", "broken-1");
+    let mut client = site.anonymous().header("x-request-id", "broken-1");
     client.router = router;
     let answer = client.get("broken").await;
     assert_eq!((answer.status.as_u16(), answer.code()), (500, "broke"));
@@ -75,11 +75,11 @@ async fn internal_error_is_logged_with_its_cause_and_sent_without_it() {
 async fn secrets_of_requests_are_not_logged() {
     let log = CapturedLog::start();
     let site = Site::new().await;
-    let mut author = site.nobody();
+    let mut author = site.anonymous();
     assert_eq!(author.sign_up("ada", None).await.status, 201);
     assert_eq!(author.sign_in("ada", PASSWORD).await.status, 200);
     let token = author.post("me/tokens", json!({"label": "tests"})).await.json["token"].clone();
-    assert_eq!(site.nobody().get("invitations/a-secret-code").await.status, 404);
+    assert_eq!(site.anonymous().get("invitations/a-secret-code").await.status, 404);
     let (cookie, csrf) = (author.cookie.clone().unwrap(), author.csrf.clone().unwrap());
     let session = cookie.split('=').next_back().unwrap();
     for secret in [PASSWORD, session, &csrf, token.as_str().unwrap(), "a-secret-code"] {

@@ -37,8 +37,9 @@ impl Running {
         stream.write_all(text).await.unwrap();
         let mut heard = Vec::new();
         let all = stream.read_to_end(&mut heard);
-        let _ =
-            tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, all).await.expect("the server responds and closes");
+        let _ = tokio::time::timeout(agon_test_servers::WAIT_TIMEOUT, all)
+            .await
+            .expect("the server responds and closes");
         String::from_utf8_lossy(&heard).into_owned()
     }
 }

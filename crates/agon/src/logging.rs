@@ -315,7 +315,7 @@ mod tests {
             ("3", "3"),
         ] {
             let failure = parse_filter("AGON_LOG", text).unwrap_err();
-            assert_eq!(failure.code, agon_bots::error::WRONG_USE, "{text}");
+            assert_eq!(failure.kind, agon_core::ErrorKind::Usage, "{text}");
             let expected = format!("AGON_LOG: `{part}` is not a log filter\nhint: write a level");
             assert!(failure.message.starts_with(&expected), "{text}: {}", failure.message);
         }

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
-use agon_store::Timestamp;
 use agon_site_db::{
     AccountId, CompetitionPatch, CompetitionState, Entrant, HostedCompetition, Origin, SiteDb,
 };
+use agon_store::Timestamp;
 
 use super::competition_file::{self, EntrantLine};
 use crate::config::Config;
@@ -70,8 +70,11 @@ pub async fn load_competition(
     if is_started && lines.len() != entrants.len() {
         let lacks_bot = |one: &&Entrant| !lines.iter().any(|line| line.name == one.name);
         let name = entrants.iter().find(lacks_bot).map_or("", |one| &one.name);
-        return Err(ApiError::conflict("files_missing", format!("{name} has no accepted bot for this phase"))
-            .hint("restore the server's data folder from a backup"));
+        return Err(ApiError::conflict(
+            "files_missing",
+            format!("{name} has no accepted bot for this phase"),
+        )
+        .hint("restore the server's data folder from a backup"));
     }
     let paths = competition_file::paths(config, &competition.id).map_err(ApiError::internal)?;
     let (organiser_text, game) = (competition.preset.clone(), competition.game.clone());

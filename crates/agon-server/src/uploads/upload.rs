@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agon_bots::source::archive::{ENTRIES, UploadedFile};
+use agon_bots::source::archive::{MAX_ENTRIES, UploadedFile};
 use agon_core::record::Digest;
 use agon_site_db::SubmissionId;
 use axum::extract::Multipart;

@@ -72,11 +72,7 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
             Err(Failure {
                 kind: ErrorKind::Rejected,
-                message: format!(
-                    "{} gave no answer: {}",
-                    one_line(&one.spec),
-                    why.replace('\n', "; ")
-                ),
+                message: format!("{} gave no answer: {}", one_line(&one.spec), why.replace('\n', "; ")),
             })
         }
     }

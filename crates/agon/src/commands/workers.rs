@@ -111,7 +111,8 @@ fn drain(
     match runtime.block_on(roster.send_command(name, &WorkerCommand::Drain))? {
         CommandReply::Yes => {}
         CommandReply::No(why) => {
-            let message = format!("worker {name} does not stop: {why}\nhint: see its status with `agon workers`");
+            let message =
+                format!("worker {name} does not stop: {why}\nhint: see its status with `agon workers`");
             return Err(Failure { kind: ErrorKind::Internal, message });
         }
     }

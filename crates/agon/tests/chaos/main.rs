@@ -188,7 +188,11 @@ impl EventSequence {
                 next = Instant::now() + Duration::from_millis(pause);
             }
             cluster.restart_exited();
-            assert!(begun.elapsed() < 5 * agon_test_servers::WAIT_TIMEOUT, "it does not end:\n{}", cluster.words());
+            assert!(
+                begun.elapsed() < 5 * agon_test_servers::WAIT_TIMEOUT,
+                "it does not end:\n{}",
+                cluster.words()
+            );
             sleep(Duration::from_millis(20));
         }
         self.repair(cluster, true);
