@@ -251,7 +251,7 @@ pub fn quoted(path: &str) -> String {
     format!("'{dash}{}'", path.replace('\'', r"'\''"))
 }
 
-/// ManifestFields of the file.
+/// `ManifestFields` of the file.
 #[derive(Default)]
 struct ManifestFields {
     command: String,
@@ -323,8 +323,10 @@ impl ManifestFields {
                 self.protocol = Some(text);
             }
             "protocol" => {
-                let own: String = text_protocols().map(|known| format!(" or \"{known}\"")).collect();
-                let all = format!("use protocol = \"{JSON_LINES}\"{own} (that game's text protocol)");
+                let of_games: Vec<String> = text_protocols().map(|known| format!("\"{known}\"")).collect();
+                let of_games = of_games.join(" or ");
+                let all =
+                    format!("use protocol = \"{JSON_LINES}\" or {of_games} (that game's text protocol)");
                 let hint = closest_name(&text, std::iter::once(JSON_LINES).chain(text_protocols()))
                     .map_or(all, |near| format!("did you mean \"{near}\"?"));
                 return Err((format!("unknown protocol \"{text}\""), hint));

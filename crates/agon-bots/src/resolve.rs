@@ -103,13 +103,13 @@ pub fn resolve_bot(request: &BotRequest<'_>, notify: MessageSink<'_>) -> Result<
         return Ok(PlayerSpec::Human);
     }
     if let Some(manifest) = Manifest::of(game, bot, folder)? {
-        return request.from_manifest(&manifest, notify).map(PlayerSpec::Program);
+        return request.resolve_manifest(&manifest, notify).map(PlayerSpec::Program);
     }
     let seat = match kind_of(bot, folder)? {
-        BotKind::Listed(path, name) => request.from_players_yml(path, name)?,
-        BotKind::Python(path, class) => request.from_python_path(path, class, notify)?,
-        BotKind::Packed(path, class) => request.from_zip(path, class)?,
-        BotKind::Command(command, json_lines) => request.from_command(command, json_lines)?,
+        BotKind::Listed(path, name) => request.resolve_players_yml(path, name)?,
+        BotKind::Python(path, class) => request.resolve_python_path(path, class, notify)?,
+        BotKind::Packed(path, class) => request.resolve_zip(path, class)?,
+        BotKind::Command(command, json_lines) => request.resolve_command(command, json_lines)?,
     };
     Ok(PlayerSpec::Program(seat))
 }
@@ -181,7 +181,7 @@ impl BotRequest<'_> {
     }
 
     /// A folder or a `.py` file, optionally with a class. In a game without a Python API scripts are commands.
-    fn from_python_path(
+    fn resolve_python_path(
         &self,
         path: &Path,
         class: Option<&str>,
@@ -229,7 +229,7 @@ impl BotRequest<'_> {
     }
 
     /// A Python bot in a `.zip`.
-    fn from_zip(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+    fn resolve_zip(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         let info = self.game_info()?;
         let Some(python) = info.bots.python else {
             let hint = "unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes";
@@ -293,7 +293,7 @@ impl BotRequest<'_> {
     }
 
     /// A folder with an `agon.toml`.
-    fn from_manifest(
+    fn resolve_manifest(
         &self,
         manifest: &Manifest,
         notify: MessageSink<'_>,
@@ -304,7 +304,7 @@ impl BotRequest<'_> {
     }
 
     /// An entry of a `players.yml`.
-    fn from_players_yml(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
+    fn resolve_players_yml(&self, path: &Path, name: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         if !self.game_info()?.bots.players_yml {
             let hint = "name the bot by its path, or by its command in quotes";
             let listed = agon_games::infos().into_iter().filter(|info| info.bots.players_yml);
@@ -320,7 +320,7 @@ impl BotRequest<'_> {
     }
 
     /// A command, run in the base folder.
-    fn from_command(&self, command: &str, json_lines: bool) -> Result<ProgramSpec, ResolveError> {
+    fn resolve_command(&self, command: &str, json_lines: bool) -> Result<ProgramSpec, ResolveError> {
         let folder = self.folder.join(".").canonicalize()?;
         let program = Program::from_command(command, &folder).map_err(BotRejection::from)?;
         let program = self.sandboxed(program)?;

@@ -32,10 +32,10 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Options about the log, of every command.
 #[derive(Args, Debug)]
 pub struct LogOptions {
-    /// What to log to stderr: off, error, warn, info, debug, trace, or PART=LEVEL,... [default: AGON_LOG]
+    /// What to log to stderr: off, error, warn, info, debug, trace, or PART=LEVEL,... [default: `AGON_LOG`]
     #[arg(long, global = true, value_name = "FILTER", help_heading = "Log")]
     pub log: Option<String>,
-    /// Format of the log and of all messages on stderr [default: AGON_LOG_FORMAT, else text]
+    /// Format of the log and of all messages on stderr [default: `AGON_LOG_FORMAT`, else text]
     #[arg(long, global = true, value_name = "FORMAT", help_heading = "Log", value_enum)]
     pub log_format: Option<LogFormat>,
 }

@@ -57,7 +57,7 @@ impl TurnLog for PrintLog {
     }
 }
 
-/// TrialFaults of a trial: the first of each kind, and how often it occurred.
+/// `TrialFaults` of a trial: the first of each kind, and how often it occurred.
 #[derive(Default)]
 pub(super) struct TrialFaults {
     pub(super) all: u64,

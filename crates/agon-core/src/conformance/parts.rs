@@ -74,7 +74,7 @@ impl Missing {
             (Some(text), Some(_)) => self.text(text, "starters/asked-python.md"),
             (None, None) => {}
             _ => {
-                self.unless(false, "starters/asked-python.md", "needed if and only if there is a Python API")
+                self.unless(false, "starters/asked-python.md", "needed if and only if there is a Python API");
             }
         }
         for language in STARTER_LANGUAGES {

@@ -122,9 +122,10 @@ impl WorkerState {
     /// Logs a message, and sends it to the user.
     pub fn log(&self, level: Level, what: impl Into<String>) {
         let what = what.into();
-        match level {
-            Level::WARN => tracing::warn!("{what}"),
-            _ => tracing::info!("{what}"),
+        if level == Level::WARN {
+            tracing::warn!("{what}")
+        } else {
+            tracing::info!("{what}")
         }
         // Fails only at the end.
         let _ = self.messages.send(what);

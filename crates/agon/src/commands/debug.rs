@@ -1,4 +1,4 @@
-//! `agon debug RECORD --seat N`: sends the recorded observations to a bot again, and reports the first answer that difference_error.
+//! `agon debug RECORD --seat N`: sends the recorded observations to a bot again, and reports the first answer that `difference_error`.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ pub struct DebugSession<'a> {
     pub first: usize,
     pub seat: Seat,
     pub bot: PlayerSpec,
-    /// Whether the bot difference_error from the recorded one.
+    /// Whether the bot `difference_error` from the recorded one.
     changed: bool,
     /// Recorded requests of the game in question.
     pub requests: Vec<RecordedRequest>,
@@ -127,7 +127,7 @@ fn check_turn(
     Err(Failure::wrong_use(what, hint))
 }
 
-/// The bot to ask, and whether it difference_error from the recorded one.
+/// The bot to ask, and whether it `difference_error` from the recorded one.
 fn find_bot(
     args: &Debug,
     table: &dyn AnyGame,
@@ -202,7 +202,7 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Failure> {
         .map_or(Ok(()), |one| Err(difference_error(one.game, one.request.turn, session.args.turn.is_none())))
 }
 
-/// The negative result: an answer difference_error.
+/// The negative result: an answer `difference_error`.
 pub fn difference_error(game: usize, turn: u32, hint: bool) -> Failure {
     let mut message =
         format!("game {game}, turn {turn}: the bot's answer difference_error from the recorded one");

@@ -20,7 +20,7 @@ use agon_core::random::FastRng;
 use cluster::{Cluster, WORKERS};
 use cups::{CUPS, Cup};
 
-/// EventKind of an event.
+/// `EventKind` of an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum EventKind {
     WorkerKilled,
