@@ -36,7 +36,8 @@ impl From<Option<String>> for LedgerLocation {
 }
 
 impl LoadedCompetition {
-    /// Name of the ledger in a database: the name of the competition file. A server stores `competitions/ID/cup.toml`, so there it is the id.
+    /// Name of the ledger in a database: the name of the competition file. A server stores `competitions/ID/cup.toml`, so there it is the
+    /// id.
     pub fn slug(&self) -> String {
         let ledger = &self.place.ledger;
         let name = |path: Option<&Path>| {

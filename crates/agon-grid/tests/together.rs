@@ -1,6 +1,6 @@
-//! A competition of each kind (`test-bots/competitions`) with Python bots in the sandbox, played by a coordinator and three workers. The table (without times) and
-//! every game are the same as on one machine, to the byte. This also holds if bots keep data from match to match, if the coordinator is restarted, and
-//! if all matches are revoked.
+//! A competition of each kind (`test-bots/competitions`) with Python bots in the sandbox, played by a coordinator and three workers. The table
+//! (without times) and every game are the same as on one machine, to the byte. This also holds if bots keep data from match to match, if
+//! the coordinator is restarted, and if all matches are revoked.
 //!
 //! This test has its own `main`, because the program starts itself again to put bots into the sandbox.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
@@ -56,8 +56,8 @@ fn main() {
         let alone = begun.elapsed();
         many_machines(cup, &nats).is(&one, cup);
         if cup == "connect" {
-            a_restart_while_bots_keep_something(&one);
-            what_is_taken_back_leaves_nothing_with_bots(&one);
+            restart_with_bot_data_gives_the_same_result(&one);
+            revoked_matches_leave_no_bot_data(&one);
         }
         let took = [alone, begun.elapsed().saturating_sub(alone)].map(|took| took.as_secs_f64());
         println!("test {cup} ... ok ({} matches, {:.1} s and {:.1} s)", one.games.len(), took[0], took[1]);
@@ -214,7 +214,7 @@ fn run_until_held(dora: &TestBackend, loaded: &LoadedCompetition, ledger: &dyn L
 }
 
 /// The matches that a worker holds when the coordinator stops are dropped and played again: none is lost or duplicated.
-fn a_restart_while_bots_keep_something(one: &CompetitionResult) {
+fn restart_with_bot_data_gives_the_same_result(one: &CompetitionResult) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
     let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();
@@ -233,7 +233,7 @@ fn a_restart_while_bots_keep_something(one: &CompetitionResult) {
 }
 
 /// The worker that played everything so far is banned after a restart: bots start again with their submitted data.
-fn what_is_taken_back_leaves_nothing_with_bots(one: &CompetitionResult) {
+fn revoked_matches_leave_no_bot_data(one: &CompetitionResult) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
     let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();

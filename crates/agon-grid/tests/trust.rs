@@ -54,8 +54,8 @@ fn dispute_of_two_workers_waits_for_a_third_and_the_majority_counts() {
             until("the results differ", || fixture.fleet.stats().disagreed == 1).await;
             pause(6000).await;
             assert_eq!(fixture.fleet.stats().disputed, 0);
-            // The third worker joins while a job is held. After the last match is stored and checked, the coordinator may settle the dispute
-            // without it.
+            // The third worker joins while a job is held. After the last match is stored and checked, the coordinator may settle the
+            // dispute without it.
             let third = fixture.hand("third").await;
             assert_eq!(liar.do_job(held, &|_| {}).await, Some(ReportAck::Stored));
             tokio::join!(liar.work(), third.work())

@@ -1,5 +1,5 @@
-//! Reads the content of a report from the ledger. The ledger is opened read-only, and a run may continue meanwhile. The figures of a phase are
-//! those at the time of reading.
+//! Reads the content of a report from the ledger. The ledger is opened read-only, and a run may continue meanwhile. The figures of a
+//! phase are those at the time of reading.
 
 use std::collections::BTreeSet;
 

@@ -109,7 +109,7 @@ fn two_competitions_run_in_parallel_each_with_the_bots_of_its_folder() {
 
 /// A server moves these values between threads. The function is never run: it compiles or it does not.
 #[allow(dead_code, reason = "compiling it is the test")]
-fn everything_may_change_threads(loaded: &LoadedCompetition, ledger: &dyn agon_store::Ledger) {
+fn values_can_move_between_threads(loaded: &LoadedCompetition, ledger: &dyn agon_store::Ledger) {
     const fn sends<T: Send>(_: &T) {}
     const fn shares<T: Send + Sync>() {}
     shares::<LoadedCompetition>();

@@ -1,5 +1,5 @@
-//! Real servers for tests and benchmarks: each on a free port of 127.0.0.1, in a separate folder. A server ends when it is dropped or when the
-//! process that started it ends. Also shared by all tests: timeouts, and a list of tests that cannot run.
+//! Real servers for tests and benchmarks: each on a free port of 127.0.0.1, in a separate folder. A server ends when it is dropped or
+//! when the process that started it ends. Also shared by all tests: timeouts, and a list of tests that cannot run.
 
 mod child;
 mod log_capture;

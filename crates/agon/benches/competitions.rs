@@ -1,7 +1,7 @@
 //! Large competitions through the real program: `make bench`, or `cargo bench -p agon --bench competitions`.
 //!
-//! A ledger with a million generated results of 2,000 bots: time of its table, time to resume, memory. Start time of a league with 2,000 bots
-//! and two million games. Overhead of ledger and scheduler per game. Nothing here fails: a figure beyond its bound is marked.
+//! A ledger with a million generated results of 2,000 bots: time of its table, time to resume, memory. Start time of a league with 2,000
+//! bots and two million games. Overhead of ledger and scheduler per game. Nothing here fails: a figure beyond its bound is marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,

@@ -1,8 +1,9 @@
-//! The same league on this machine alone, and with one and two workers of one core each: `make bench`, or `cargo bench -p agon --bench scaling`.
+//! The same league on this machine alone, and with one and two workers of one core each: `make bench`, or `cargo bench -p agon --bench
+//! scaling`.
 //!
-//! Real processes of the program, a real nats-server and a real PostgreSQL share the same two cores, so the coordinator and the servers take
-//! time from the workers. Local and distributed runs alternate, medians count, and only ratios are judged. Nothing here fails: a figure beyond
-//! its bound is marked.
+//! Real processes of the program, a real nats-server and a real PostgreSQL share the same two cores, so the coordinator and the servers
+//! take time from the workers. Local and distributed runs alternate, medians count, and only ratios are judged. Nothing here fails: a
+//! figure beyond its bound is marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -76,7 +77,8 @@ struct Bench<'b> {
 }
 
 impl<'b> Bench<'b> {
-    /// Games of about this duration: two planners of Colour Battle, whose thinking is counted, with as many rounds as that takes on this machine.
+    /// Games of about this duration: two planners of Colour Battle, whose thinking is counted, with as many rounds as that takes on this
+    /// machine.
     fn new(millis: f64, nats: &'b Nats, postgres: &'b Postgres) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bench = Self { folder, nats, postgres };

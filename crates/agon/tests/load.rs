@@ -184,8 +184,8 @@ impl TestGame {
         }
     }
 
-    /// The bot uses 1.3 times the limit, and is late in every game. If each answer has a limit, no answer counts (a bot far over the limit is
-    /// killed, and its further answers are missing).
+    /// The bot uses 1.3 times the limit, and is late in every game. If each answer has a limit, no answer counts (a bot far over the
+    /// limit is killed, and its further answers are missing).
     fn slow_bots_are_always_late(&self) {
         let _alone = alone();
         for loaded in [false, true] {

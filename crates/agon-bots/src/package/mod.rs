@@ -7,9 +7,9 @@
 //!   the ledger and other bots, only these files and the files that they mention by name;
 //! - a `.zip`: the archive.
 //!
-//! Not included are names that begin with a dot, `__pycache__`, `__MACOSX`, ledgers and records, links that lead outside, and files that are
-//! hidden from the bot because they belong to another bot. Files that the hash covers are always included; if the bot cannot read such a file
-//! here, it is hidden from it on the other machine too.
+//! Not included are names that begin with a dot, `__pycache__`, `__MACOSX`, ledgers and records, links that lead outside, and files that
+//! are hidden from the bot because they belong to another bot. Files that the hash covers are always included; if the bot cannot read
+//! such a file here, it is hidden from it on the other machine too.
 
 mod collect;
 mod tarball;

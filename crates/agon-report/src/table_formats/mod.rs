@@ -31,8 +31,8 @@ pub enum Format {
     Html,
 }
 
-/// Renders the standings. Without `times` nothing that was measured is included, so the same competition gives the same bytes. `width` is the
-/// maximum width of text tables; `None` is the width of the terminal.
+/// Renders the standings. Without `times` nothing that was measured is included, so the same competition gives the same bytes. `width` is
+/// the maximum width of text tables; `None` is the width of the terminal.
 pub fn render(standings: &Standings, format: Format, times: bool, width: Option<u16>) -> String {
     let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
     match format {

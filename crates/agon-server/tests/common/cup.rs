@@ -86,8 +86,8 @@ impl Site {
         self.app.config.data.join("competitions").join(id).join("cup.toml")
     }
 
-    /// Adds the competition in the folder to the site database, as the organiser API does. `owners` are the accounts of some of its bots, by
-    /// name.
+    /// Adds the competition in the folder to the site database, as the organiser API does. `owners` are the accounts of some of its bots,
+    /// by name.
     pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
         let file = self.cup_file(id);
         let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();

@@ -1,8 +1,8 @@
-//! A competition with workers while everything fails: killed workers, coordinator, nats-server and PostgreSQL; cut, slow and one-way networks;
-//! a full disk, wrong clocks, and a lying worker. The events are drawn from a seed and printed; their times depend on the machine.
-//! At the end no match is lost or duplicated, the lying worker is banned, and the table equals that of a local run. The test has one event of each
-//! kind, spread over three competitions; with `AGON_SOAK` it has a hundred, over as many competitions as needed. `AGON_CHAOS_SEED` draws other
-//! events. With `AGON_CHAOS_KEEP` all output is kept in `target/tmp`.
+//! A competition with workers while everything fails: killed workers, coordinator, nats-server and PostgreSQL; cut, slow and one-way
+//! networks; a full disk, wrong clocks, and a lying worker. The events are drawn from a seed and printed; their times depend on the
+//! machine. At the end no match is lost or duplicated, the lying worker is banned, and the table equals that of a local run. The test has
+//! one event of each kind, spread over three competitions; with `AGON_SOAK` it has a hundred, over as many competitions as needed.
+//! `AGON_CHAOS_SEED` draws other events. With `AGON_CHAOS_KEEP` all output is kept in `target/tmp`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "a test that prints its events")]
 
 mod cluster;

@@ -1,6 +1,6 @@
 //! Hostile bots: every bot of `test-bots/hostile` plays two games against an honest bot, through the whole command line and in the real
-//! sandbox, as root and as an ordinary user. Each attack must fail. The game, the other bot and the next game must continue. No other process
-//! may be affected, and nothing may be left behind.
+//! sandbox, as root and as an ordinary user. Each attack must fail. The game, the other bot and the next game must continue. No other
+//! process may be affected, and nothing may be left behind.
 //!
 //! `cargo test -p agon --test hostile NAME` runs one of them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]

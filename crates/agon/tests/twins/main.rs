@@ -1,5 +1,5 @@
-//! The same strategy as a built-in bot, as a Python bot and as a JSON-lines program. With the same seed all give the same answers, states and
-//! result at every seat. Bots with random moves are reproducible.
+//! The same strategy as a built-in bot, as a Python bot and as a JSON-lines program. With the same seed all give the same answers, states
+//! and result at every seat. Bots with random moves are reproducible.
 //!
 //! The programs are in `test-bots/twins`; they run in real processes in the real sandbox.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
