@@ -123,9 +123,9 @@ impl WorkerState {
     pub fn log(&self, level: Level, what: impl Into<String>) {
         let what = what.into();
         if level == Level::WARN {
-            tracing::warn!("{what}")
+            tracing::warn!("{what}");
         } else {
-            tracing::info!("{what}")
+            tracing::info!("{what}");
         }
         // Fails only at the end.
         let _ = self.messages.send(what);
