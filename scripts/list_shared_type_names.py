@@ -46,7 +46,9 @@ def shared_names(root: str) -> Dict[str, List[str]]:
     crates_of: Dict[str, Set[str]] = {}
     crates = os.path.join(root, "crates")
     for crate in sorted(os.listdir(crates)):
-        for folder, _, names in os.walk(os.path.join(crates, crate, "src")):
+        for folder, folders, names in os.walk(os.path.join(crates, crate, "src")):
+            # Starters are templates of bots, not code of the crate.
+            folders[:] = [name for name in folders if name != "starters"]
             for name in names:
                 if not name.endswith(".rs") or name == "tests.rs":
                     continue

@@ -30,7 +30,7 @@ SUITE_TIMEOUT = 45 * 60
 """Seconds after which a suite is killed."""
 RUN_ALONE = {"agon::hostile", "agon::load", "agon::leaks"}
 """Suites that start many busy processes, or count the processes and files that bots left on this machine."""
-LONG_SUITES = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::fleet", "agon-grid::worker", "python"]
+LONG_SUITES = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::coordinator", "agon-grid::worker", "python"]
 """Start first if no durations are known."""
 
 

@@ -16,14 +16,14 @@ const MAX_TRACE_LINES: usize = 12;
 
 /// Reason why a command failed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct Diagnostic {
     /// Class of the error.
     pub kind: ErrorKind,
     /// The problem and its place; further lines may be hints.
     pub message: String,
 }
 
-impl Failure {
+impl Diagnostic {
     /// A usage error: the user can fix it.
     pub fn wrong_use(what: impl fmt::Display, hint: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::Usage, message: format!("{what}\nhint: {hint}") }
@@ -63,26 +63,26 @@ impl Failure {
     }
 }
 
-impl From<UnknownGame> for Failure {
+impl From<UnknownGame> for Diagnostic {
     fn from(error: UnknownGame) -> Self {
         Self { kind: ErrorKind::Usage, message: error.to_string() }
     }
 }
 
-impl From<SettingsError> for Failure {
+impl From<SettingsError> for Diagnostic {
     fn from(error: SettingsError) -> Self {
         Self { kind: ErrorKind::Usage, message: error.to_string() }
     }
 }
 
-impl From<PlayError> for Failure {
+impl From<PlayError> for Diagnostic {
     fn from(error: PlayError) -> Self {
         let kind = if matches!(error, PlayError::Io(_)) { ErrorKind::Internal } else { ErrorKind::Usage };
         Self { kind, message: error.to_string() }
     }
 }
 
-impl From<SeriesError<Self>> for Failure {
+impl From<SeriesError<Self>> for Diagnostic {
     fn from(error: SeriesError<Self>) -> Self {
         match error {
             SeriesError::Play(error) => error.into(),
@@ -91,7 +91,7 @@ impl From<SeriesError<Self>> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for Diagnostic {
     fn from(error: io::Error) -> Self {
         Self {
             kind: ErrorKind::Internal,
@@ -100,7 +100,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl Failure {
+impl Diagnostic {
     /// A record file that cannot be parsed.
     pub fn record(path: &Path, error: &RecordError) -> Self {
         let hint = match error {
@@ -136,13 +136,13 @@ impl Failure {
     }
 }
 
-impl From<agon_store::StoreError> for Failure {
+impl From<agon_store::StoreError> for Diagnostic {
     fn from(error: agon_store::StoreError) -> Self {
         Self { kind: error.kind(), message: error.to_string() }
     }
 }
 
-impl From<agon_runner::RunError> for Failure {
+impl From<agon_runner::RunError> for Diagnostic {
     fn from(error: agon_runner::RunError) -> Self {
         Self { kind: error.kind(), message: error.to_string() }
     }

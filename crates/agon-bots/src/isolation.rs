@@ -7,11 +7,11 @@ use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::Program;
 use agon_host::sandbox::can_hide;
 
-use crate::error::Failure;
+use crate::error::Diagnostic;
 
 /// Hides the files of the other seats' bots from each program. Files that a seat names itself stay visible to it, even if another seat
 /// names them too.
-pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Failure> {
+pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Diagnostic> {
     let named: Vec<Vec<PathBuf>> =
         seats.iter().map(|seat| program(seat).map_or_else(Vec::new, named_paths)).collect();
     for (index, seat) in seats.iter_mut().enumerate() {
@@ -28,7 +28,7 @@ pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Failure> {
 }
 
 /// Hides these files and folders from a program, and their compiled or copied forms.
-pub fn hide_paths(seat: &mut ProgramSpec, mut hidden: Vec<PathBuf>) -> Result<(), Failure> {
+pub fn hide_paths(seat: &mut ProgramSpec, mut hidden: Vec<PathBuf>) -> Result<(), Diagnostic> {
     hidden.sort();
     hidden.dedup();
     // The program may run from a copy of its folder.
@@ -51,14 +51,14 @@ fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
 }
 
 /// Checks before any game that the files can be hidden. A failure is not the bot's fault.
-fn check_can_hide(seat: &ProgramSpec) -> Result<(), Failure> {
+fn check_can_hide(seat: &ProgramSpec) -> Result<(), Diagnostic> {
     let ProgramSpec { program, spec, .. } = seat;
     if !program.sandboxed {
         return Ok(());
     }
     let folder = program.folder.canonicalize()?;
     can_hide(&program.hidden, program.readable_dirs.iter().chain([&folder])).map_err(|error| {
-        Failure::wrong_use(format!("{spec}: {error}"), "put each bot into a separate folder")
+        Diagnostic::wrong_use(format!("{spec}: {error}"), "put each bot into a separate folder")
     })
 }
 

@@ -15,7 +15,7 @@ pub mod resolve;
 pub mod source;
 pub mod starter;
 
-pub use error::Failure;
+pub use error::Diagnostic;
 pub use resolve::SandboxMode;
 
 /// Callback for messages beside the result, one line each.

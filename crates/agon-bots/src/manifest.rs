@@ -20,7 +20,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::MessageSink;
-use crate::error::Failure;
+use crate::error::Diagnostic;
 
 /// File name of the manifest in a bot's folder.
 pub const FILE: &str = "agon.toml";
@@ -55,17 +55,17 @@ pub struct Manifest {
 
 impl Manifest {
     /// Reads the manifest if the bot spec is a folder with an `agon.toml`, otherwise returns `None`. Relative paths start at `from`.
-    pub fn of(game: &str, bot: &str, from: &Path) -> Result<Option<Self>, Failure> {
+    pub fn of(game: &str, bot: &str, from: &Path) -> Result<Option<Self>, Diagnostic> {
         // Errors show the path as the user wrote it.
         let file = Path::new(bot).join(FILE);
         let whole = from.join(&file);
         if !whole.is_file() {
             return Ok(None);
         }
-        let unreadable = |e| Failure::io("read", &file, &e, "check the read permission");
+        let unreadable = |e| Diagnostic::io("read", &file, &e, "check the read permission");
         if whole.metadata().map_err(unreadable)?.len() > MAX_BYTES {
             let what = format!("{}: larger than {MAX_BYTES} bytes", file.display());
-            return Err(Failure::wrong_use(
+            return Err(Diagnostic::wrong_use(
                 what,
                 "write only a few lines: command, build, protocol, name, language",
             ));
@@ -81,7 +81,7 @@ impl Manifest {
         if let Some(protocol) = own
             && agon_games::game_info(game)?.bots.text_protocol != Some(protocol)
         {
-            return Err(Failure::wrong_use(
+            return Err(Diagnostic::wrong_use(
                 format!("{bot}: its {FILE} has protocol = \"{protocol}\", so it cannot play {game}"),
                 format!("create a bot for this game with `agon new {game} DIR`"),
             ));
@@ -139,7 +139,7 @@ impl Manifest {
 
     /// Hash of the bot's files: the files at the top of its folder, and those in subfolders that its command names.
     /// Records and hidden files are not part of the bot.
-    pub fn content_hash(&self, words: &[String]) -> Result<String, Failure> {
+    pub fn content_hash(&self, words: &[String]) -> Result<String, Diagnostic> {
         let mut content = Vec::new();
         for file in self.files(words)? {
             content.extend(file.strip_prefix(&self.folder).unwrap_or(&file).as_os_str().as_encoded_bytes());
@@ -150,7 +150,7 @@ impl Manifest {
     }
 
     /// The files that [`Self::content_hash`] covers, sorted.
-    pub fn files(&self, words: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    pub fn files(&self, words: &[String]) -> Result<Vec<PathBuf>, Diagnostic> {
         let mut files = files_in(&self.folder)?;
         for product in products(words) {
             // A manifest from an untrusted author may name any folder of this machine. Paths outside the bot's folder are ignored.
@@ -221,7 +221,7 @@ fn products(words: &[String]) -> Vec<&str> {
 }
 
 /// The files of a folder, without subfolders.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     let hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     files.retain(|path| path.is_file() && !hidden(path) && path.extension().is_none_or(|e| e != "agon"));
@@ -229,7 +229,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The files of a folder and of all its subfolders.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Diagnostic> {
     files.extend(files_in(folder)?);
     for entry in fs::read_dir(folder)?.flatten() {
         // Links to folders are not followed, because they could form a cycle.
@@ -262,10 +262,10 @@ struct ManifestFields {
 
 impl ManifestFields {
     /// Parses the file, and reports all errors at once, in the order of the lines.
-    fn read(file: &Path, text: &[u8]) -> Result<Self, Failure> {
+    fn read(file: &Path, text: &[u8]) -> Result<Self, Diagnostic> {
         let at = |line: usize| format!("{}:{line}", file.display());
         let Ok(text) = std::str::from_utf8(text) else {
-            return Err(Failure::wrong_use(
+            return Err(Diagnostic::wrong_use(
                 format!("{}: not UTF-8 text", file.display()),
                 "save it as UTF-8",
             ));
@@ -274,7 +274,7 @@ impl ManifestFields {
         let table = DeTable::parse(text).map_err(|error| {
             let line = line_of(error.span().map_or(0, |span| span.start));
             let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Failure::wrong_use(format!("{}: {what}", at(line)), "write each line as key = \"value\"")
+            Diagnostic::wrong_use(format!("{}: {what}", at(line)), "write each line as key = \"value\"")
         })?;
         let mut fields = Self::default();
         let mut problems: Vec<(usize, String, String)> = Vec::new();
@@ -293,7 +293,7 @@ impl ManifestFields {
         }
         problems.sort();
         let lines = problems.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
-        Err(Failure { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
+        Err(Diagnostic { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
     }
 
     /// Takes over one line of the file. The error is the problem and a hint.

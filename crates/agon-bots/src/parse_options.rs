@@ -7,15 +7,15 @@ use std::path::Path;
 use agon_core::settings::SettingKind;
 use agon_core::{Assets, GameInfo, Settings};
 
-use crate::error::Failure;
+use crate::error::Diagnostic;
 
 /// Parses a seed, or draws one.
-pub fn seed(text: Option<&str>) -> Result<u64, Failure> {
+pub fn seed(text: Option<&str>) -> Result<u64, Diagnostic> {
     let Some(text) = text else {
         return Ok(RandomState::new().build_hasher().finish() >> 32);
     };
     text.parse().map_err(|_| {
-        Failure::wrong_use(
+        Diagnostic::wrong_use(
             format!("--seed: `{text}` is not a seed"),
             "use a whole number from 0 to 18446744073709551615",
         )
@@ -23,18 +23,22 @@ pub fn seed(text: Option<&str>) -> Result<u64, Failure> {
 }
 
 /// Parses `key=value` pairs into a game's settings, and reads the files that they name, relative to `folder`.
-pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Settings, Assets), Failure> {
+pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Settings, Assets), Diagnostic> {
     let mut assets = Assets::none();
     let mut texts = Vec::new();
     for pair in pairs {
         let Some((name, text)) = pair.split_once('=') else {
-            return Err(Failure::wrong_use(format!("--set: `{pair}` has no `=`"), "write it as key=value"));
+            return Err(Diagnostic::wrong_use(
+                format!("--set: `{pair}` has no `=`"),
+                "write it as key=value",
+            ));
         };
         let is_asset = info.settings.iter().any(|spec| spec.name == name && spec.kind == SettingKind::Asset);
         if is_asset && text != "built-in" {
             let path = Path::new(text);
-            let content = std::fs::read(folder.join(path))
-                .map_err(|e| Failure::io("read", path, &e, "check that the file exists and is readable"))?;
+            let content = std::fs::read(folder.join(path)).map_err(|e| {
+                Diagnostic::io("read", path, &e, "check that the file exists and is readable")
+            })?;
             texts.push((name, assets.insert(content)));
         } else {
             texts.push((name, text.to_owned()));
@@ -45,9 +49,9 @@ pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Set
 }
 
 /// Number of parallel games; the default is the number of CPU cores.
-pub fn jobs(wanted: Option<usize>) -> Result<usize, Failure> {
+pub fn jobs(wanted: Option<usize>) -> Result<usize, Diagnostic> {
     match wanted {
-        Some(0) => Err(Failure::wrong_use("--jobs must be at least 1", "omit it to use every core")),
+        Some(0) => Err(Diagnostic::wrong_use("--jobs must be at least 1", "omit it to use every core")),
         Some(n) => Ok(n.min(256)),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }

@@ -13,7 +13,7 @@ use agon_host::BotRejection;
 use agon_host::Program;
 
 use crate::MessageSink;
-use crate::error::Failure;
+use crate::error::Diagnostic;
 use crate::manifest::Manifest;
 use crate::source::source_check::{check_source, only_bot};
 use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
@@ -59,14 +59,14 @@ pub enum ResolveError {
     /// The bot is not accepted.
     Refused(BotRejection),
     /// Any other failure.
-    Failed(Failure),
+    Failed(Diagnostic),
 }
 
 impl ResolveError {
     /// Converts to a failure of the command that named the bot.
-    pub fn of(self, bot: &str) -> Failure {
+    pub fn of(self, bot: &str) -> Diagnostic {
         match self {
-            Self::Refused(refusal) => Failure::refused(bot, &refusal),
+            Self::Refused(refusal) => Diagnostic::refused(bot, &refusal),
             Self::Failed(failure) => failure,
         }
     }
@@ -78,8 +78,8 @@ impl From<BotRejection> for ResolveError {
     }
 }
 
-impl From<Failure> for ResolveError {
-    fn from(failure: Failure) -> Self {
+impl From<Diagnostic> for ResolveError {
+    fn from(failure: Diagnostic) -> Self {
         Self::Failed(failure)
     }
 }
@@ -165,7 +165,7 @@ pub(crate) fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<BotKind<'b>, Re
         } else {
             format!("write house:{command} for a house bot (see `agon bots GAME`), or human to play yourself")
         };
-        return Err(Failure::wrong_use(format!("`{bot}` is not a bot"), hint).into());
+        return Err(Diagnostic::wrong_use(format!("`{bot}` is not a bot"), hint).into());
     }
     Ok(BotKind::Command(command, json.is_some()))
 }
@@ -177,7 +177,7 @@ fn is_class_name(text: &str) -> bool {
 
 impl BotRequest<'_> {
     fn game_info(&self) -> Result<&'static GameInfo, ResolveError> {
-        Ok(agon_games::game_info(self.game).map_err(Failure::from)?)
+        Ok(agon_games::game_info(self.game).map_err(Diagnostic::from)?)
     }
 
     /// A folder or a `.py` file, optionally with a class. In a game without a Python API scripts are commands.
@@ -422,7 +422,7 @@ pub fn install_game_files(
     settings: &Settings,
     assets: &Assets,
     folder: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let file = agon_games::game_info(game)?.bots.file;
     let content = file.and_then(|file| {
         let asset = settings.word(file.setting).and_then(|name| assets.get(name))?;
@@ -448,10 +448,10 @@ pub fn install_game_files(
 }
 
 /// Starts every program once, so that a bot that does not start is rejected before any game.
-pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Failure> {
+pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagnostic> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
-            Failure::refused(&plan.seats[seat.index()].spec(), &refusal)
+            Diagnostic::refused(&plan.seats[seat.index()].spec(), &refusal)
         }
         other => other.into(),
     })
@@ -465,9 +465,9 @@ fn stem(path: &Path) -> String {
 }
 
 /// Checks before any game that this machine has the required sandbox layers.
-fn require_layers() -> Result<(), Failure> {
+fn require_layers() -> Result<(), Diagnostic> {
     use agon_host::sandbox::{REQUIRED, probe};
-    let broke = |message: String| Failure { kind: ErrorKind::Internal, message };
+    let broke = |message: String| Diagnostic { kind: ErrorKind::Internal, message };
     let hint = "run `agon doctor` for help, or use --sandbox off for programs you trust";
     let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
     match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {

@@ -11,7 +11,7 @@ use agon_core::GameInfo;
 use agon_core::settings::closest_name;
 use rust_embed::RustEmbed;
 
-use crate::error::Failure;
+use crate::error::Diagnostic;
 use crate::manifest::{self, JSON_LINES};
 
 #[derive(RustEmbed)]
@@ -90,7 +90,7 @@ pub const LANGUAGES: [Language; 5] = [
 ];
 
 /// Finds a language by its name on the command line.
-pub fn language(word: &str) -> Result<&'static Language, Failure> {
+pub fn language(word: &str) -> Result<&'static Language, Diagnostic> {
     let lower = word.to_lowercase();
     let known = |language: &&Language| language.id == lower || language.aliases.contains(&lower.as_str());
     LANGUAGES.iter().find(known).ok_or_else(|| {
@@ -98,7 +98,7 @@ pub fn language(word: &str) -> Result<&'static Language, Failure> {
         let all = ids.clone().collect::<Vec<_>>().join(", ");
         let near = closest_name(word, ids.chain(["javascript"]));
         let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        Failure::wrong_use(
+        Diagnostic::wrong_use(
             format!("--lang: no starter bot for `{word}`"),
             format!("{meant}use one of {all}; for any other language see docs/protocol.md"),
         )
@@ -166,7 +166,7 @@ pub struct Starter {
 
 impl Starter {
     /// Starter bot for a game in a language.
-    pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<Self, Failure> {
+    pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<Self, Diagnostic> {
         let own_lines = info.bots.text_protocol.is_some();
         let mut files = vec![strategy_file(info, language, names)?];
         let main = files[0].name.clone();
@@ -213,7 +213,7 @@ impl Starter {
 }
 
 /// Files of a starter bot: path, content, and whether the file is executable.
-pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Failure> {
+pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Diagnostic> {
     let info = agon_engine::any_game(game)?.info();
     let starter = Starter::new(info, language(lang)?, &TemplateNames::of(name))?;
     // Programs are built by the author, so no file of a starter is executable.
@@ -221,10 +221,10 @@ pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>
 }
 
 /// The file with the bot's strategy.
-fn strategy_file(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Failure> {
+fn strategy_file(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Diagnostic> {
     let Some(bot) = info.starters.bots.iter().find(|bot| bot.language == language.id) else {
         let all: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("{} has no starter in {}", info.id, language.title),
             format!("use one of {}", all.join(", ")),
         ));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use agon_bots::source::git::{Limits, Repository};
+use agon_bots::source::git::{Repository, RepositoryLimits};
 use tempfile::TempDir;
 
 /// A folder with a repository `bot` in it.
@@ -122,18 +122,18 @@ fn repository_runs_no_code_and_links_do_not_lead_out() {
 fn repository_too_large_or_too_slow_is_rejected_and_removed() {
     let place = place();
     commit(&place, &[("a.py", "x"), ("b.py", "x"), ("c.py", "some text")], "three files");
-    let with = |limits: Limits| {
+    let with = |limits: RepositoryLimits| {
         let mut repository = Repository::new(place.path(), "Large", "bot", None);
         repository.limits = limits;
         repository.update().map(|updated| updated.new).unwrap_err().to_string()
     };
-    let all = Limits::default();
-    let told = with(Limits { files: 2, ..all });
+    let all = RepositoryLimits::default();
+    let told = with(RepositoryLimits { files: 2, ..all });
     assert!(told.starts_with("the commit holds 3 files"), "{told}");
     assert!(told.contains("hint: at most 2 files of 100 MiB"), "{told}");
-    assert!(with(Limits { files_bytes: 10, ..all }).starts_with("the commit holds"));
-    assert!(with(Limits { fetched_bytes: 10, ..all }).starts_with("the repository is too large"));
-    let late = with(Limits { time: Duration::ZERO, ..all });
+    assert!(with(RepositoryLimits { files_bytes: 10, ..all }).starts_with("the commit holds"));
+    assert!(with(RepositoryLimits { fetched_bytes: 10, ..all }).starts_with("the repository is too large"));
+    let late = with(RepositoryLimits { time: Duration::ZERO, ..all });
     assert!(late.starts_with("git did not finish within 0 s"), "{late}");
     let kept = place.path().join(".agon/git");
     let checkouts = fs::read_dir(kept).unwrap().flatten().any(|entry| entry.path().join("commits").exists());

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_bots::source::players_yml;
 use agon_core::ErrorKind;
 use agon_league::CompetitionConfig;
@@ -27,48 +27,48 @@ pub struct CompetitionFile {
 }
 
 /// Reads a competition file.
-pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
+pub fn load(path: &Path) -> Result<CompetitionFile, Diagnostic> {
     if path.extension().is_some_and(|ending| ending == "ledger") {
         let hint = "name the competition file; Agon finds its ledger beside it";
-        return Err(Failure::wrong_use(format!("{} is a ledger", path.display()), hint));
+        return Err(Diagnostic::wrong_use(format!("{} is a ledger", path.display()), hint));
     }
     if path.metadata().is_ok_and(|about| about.len() > MAX_BYTES) {
         let what = format!("{}: larger than {} MiB", path.display(), MAX_BYTES >> 20);
-        return Err(Failure::wrong_use(what, "check that this is a competition file"));
+        return Err(Diagnostic::wrong_use(what, "check that this is a competition file"));
     }
     let text = fs::read(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::wrong_use(
+        io::ErrorKind::NotFound => Diagnostic::wrong_use(
             format!("{} does not exist", path.display()),
             format!("write one with `agon init GAME {}`", path.display()),
         ),
-        _ => Failure::io("read", path, &error, "check that it is a readable file"),
+        _ => Diagnostic::io("read", path, &error, "check that it is a readable file"),
     })?;
     let text = String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.split(|&byte| byte == b'\n').count();
-        Failure::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
+        Diagnostic::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
     })?;
     let competition = CompetitionConfig::read(&text).map_err(|found| mistakes(path, &found))?;
     let whole = path
         .canonicalize()
-        .map_err(|error| Failure::io("find", path, &error, "check that the file exists"))?;
+        .map_err(|error| Diagnostic::io("find", path, &error, "check that the file exists"))?;
     let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
     Ok(CompetitionFile { competition, folder, text })
 }
 
 /// Converts a `players.yml` to a competition in which each pair plays twice. Folders of bots are relative to `base`.
-pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failure> {
+pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Diagnostic> {
     let shown = list.display();
     let found = players_yml::read(list, Some(base))
-        .map_err(|refusal| Failure::refused(&shown.to_string(), &refusal))?;
+        .map_err(|refusal| Diagnostic::refused(&shown.to_string(), &refusal))?;
     if found.len() < 2 {
-        return Err(Failure::wrong_use(format!("{shown} has only one bot"), "add a second bot"));
+        return Err(Diagnostic::wrong_use(format!("{shown} has only one bot"), "add a second bot"));
     }
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (list, base) = (whole(list), whole(base));
     let bot = |name: &str| format!("{}#{name}@{}", list.display(), base.display());
     let Some(info) = agon_games::infos().into_iter().find(|info| info.bots.players_yml) else {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("{shown}: no game has a players.yml"),
             "write a competition file: agon init",
         ));
@@ -80,7 +80,7 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failu
 }
 
 /// All mistakes of a file as one failure.
-pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
+pub fn mistakes(path: &Path, found: &[ConfigError]) -> Diagnostic {
     let file = path.display().to_string();
     let mut lines: Vec<String> =
         found.iter().take(MAX_MISTAKES_SHOWN).map(|mistake| mistake.describe(&file)).collect();
@@ -91,5 +91,5 @@ pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
         }
         all => lines.push(format!("{file}: {all} mistakes")),
     }
-    Failure { kind: ErrorKind::Usage, message: lines.join("\n") }
+    Diagnostic { kind: ErrorKind::Usage, message: lines.join("\n") }
 }

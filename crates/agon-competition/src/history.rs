@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
 use agon_core::record::read;
 use agon_league::MatchKey;
@@ -20,7 +20,7 @@ pub async fn write_history(
     ledger: &dyn Ledger,
     phases: std::ops::Range<u32>,
     path: &Path,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<u64>, Diagnostic> {
     let mut out = BufWriter::new(create_file(path)?);
     out.write_all(b"{\"matches\": {")?;
     let mut count = 0;
@@ -48,14 +48,15 @@ pub async fn write_history(
 }
 
 /// Creates a file, or says why not.
-pub fn create_file(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|e| Failure::io("write", path, &e, "is there room, and may you write there?"))
+pub fn create_file(path: &Path) -> Result<File, Diagnostic> {
+    File::create(path)
+        .map_err(|e| Diagnostic::io("write", path, &e, "is there room, and may you write there?"))
 }
 
 /// A record in the ledger that cannot be read.
-pub fn unreadable_record(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
+pub fn unreadable_record(key: MatchKey, error: &dyn std::fmt::Display) -> Diagnostic {
     let hint = "the ledger is not what was written; go on from a backup";
-    Failure {
+    Diagnostic {
         kind: ErrorKind::Internal,
         message: format!("the record of match {key}: {error}\nhint: {hint}"),
     }

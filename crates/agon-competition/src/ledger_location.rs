@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_store::{Ledger, PostgresLedger, StoreError};
 
 use crate::LoadedCompetition;
@@ -51,7 +51,7 @@ impl LoadedCompetition {
     }
 
     /// Whether a ledger exists, so that the competition has started.
-    pub async fn is_begun_at(&self, place: &LedgerLocation) -> Result<bool, Failure> {
+    pub async fn is_begun_at(&self, place: &LedgerLocation) -> Result<bool, Diagnostic> {
         match place {
             LedgerLocation::File => Ok(self.place.ledger.exists()),
             LedgerLocation::Database(url) => Ok(PostgresLedger::exists(url, &self.slug()).await?),
@@ -59,7 +59,7 @@ impl LoadedCompetition {
     }
 
     /// Opens the ledger, and creates it if needed. Fails if the file changed in a way that affects results.
-    pub async fn ledger_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Failure> {
+    pub async fn ledger_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Diagnostic> {
         let LedgerLocation::Database(url) = place else { return Ok(Arc::new(self.ledger().await?)) };
         let slug = self.slug();
         match PostgresLedger::open(url, &slug).await {
@@ -83,7 +83,7 @@ impl LoadedCompetition {
     }
 
     /// Opens the ledger for reading.
-    pub async fn ledger_to_read_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Failure> {
+    pub async fn ledger_to_read_at(&self, place: &LedgerLocation) -> Result<Arc<dyn Ledger>, Diagnostic> {
         let LedgerLocation::Database(url) = place else { return Ok(Arc::new(self.ledger_to_read().await?)) };
         match PostgresLedger::open_to_read(url, &self.slug()).await {
             Ok(ledger) => Ok(Arc::new(ledger)),
@@ -92,7 +92,7 @@ impl LoadedCompetition {
                     "{} has not been run with this database: {place} does not exist",
                     self.place.named
                 );
-                Err(Failure::wrong_use(
+                Err(Diagnostic::wrong_use(
                     what,
                     format!("start it with: agon run {} --database URL", self.place.named),
                 ))
@@ -102,7 +102,7 @@ impl LoadedCompetition {
     }
 
     /// Renames an old ledger in this database and returns its new name. No results are lost.
-    pub async fn put_aside_in(&self, url: &str) -> Result<Option<String>, Failure> {
+    pub async fn put_aside_in(&self, url: &str) -> Result<Option<String>, Diagnostic> {
         match PostgresLedger::rename_old(url, &self.slug()).await {
             Ok(name) => Ok(Some(name)),
             Err(StoreError::Missing { .. }) => Ok(None),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_core::{Assets, ErrorKind, GameInfo, Settings};
 use agon_engine::AnyGame;
@@ -42,7 +42,7 @@ pub struct LoadedCompetition {
 
 impl LoadedCompetition {
     /// Reads a competition file. Reports all mistakes at once.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let CompetitionFile { competition, folder, text } = file::load(path)?;
         let name = path.file_name().unwrap_or_default();
         let ledger = folder.join(name).with_extension("ledger");
@@ -50,12 +50,12 @@ impl LoadedCompetition {
     }
 
     /// Reads a `players.yml`. Results go to a folder `results` beside the bots.
-    pub fn of_players(list: &Path, base: &Path) -> Result<Self, Failure> {
+    pub fn of_players(list: &Path, base: &Path) -> Result<Self, Diagnostic> {
         let competition = file::from_players(list, base)?;
         let base = base.canonicalize()?;
         let results = base.join("results");
         fs::create_dir_all(&results)
-            .map_err(|e| Failure::io("create", &results, &e, "check disk space and write permission"))?;
+            .map_err(|e| Diagnostic::io("create", &results, &e, "check disk space and write permission"))?;
         let place = CompetitionPaths {
             named: list.display().to_string(),
             folder: base,
@@ -70,7 +70,7 @@ impl LoadedCompetition {
         place: CompetitionPaths,
         text: String,
         mut competition: CompetitionConfig,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Diagnostic> {
         let table = agon_engine::any_game(competition.game)?;
         let mut assets = Assets::none();
         read_assets(&place, table.info(), &mut competition.settings, &mut assets)?;
@@ -87,7 +87,7 @@ impl LoadedCompetition {
     }
 
     /// Opens the ledger, and creates it if needed. Fails if the file changed in a way that affects results.
-    pub async fn ledger(&self) -> Result<SqliteLedger, Failure> {
+    pub async fn ledger(&self) -> Result<SqliteLedger, Diagnostic> {
         if self.place.ledger.exists() {
             let ledger = SqliteLedger::open(&self.place.ledger).await?;
             self.check_unchanged(&ledger).await?;
@@ -97,7 +97,7 @@ impl LoadedCompetition {
     }
 
     /// Content of a new ledger.
-    pub(super) fn new_ledger(&self) -> Result<NewLedger, Failure> {
+    pub(super) fn new_ledger(&self) -> Result<NewLedger, Diagnostic> {
         let info = self.table.info();
         Ok(NewLedger {
             name: self.competition.name.clone(),
@@ -111,25 +111,25 @@ impl LoadedCompetition {
     }
 
     /// Opens the ledger for reading.
-    pub async fn ledger_to_read(&self) -> Result<SqliteLedger, Failure> {
+    pub async fn ledger_to_read(&self) -> Result<SqliteLedger, Diagnostic> {
         if !self.place.ledger.exists() {
             let ledger = self.place.ledger.file_name().unwrap_or_default().to_string_lossy();
             let what = format!("{} has not been run: {ledger} does not exist", self.place.named);
-            return Err(Failure::wrong_use(what, format!("agon run {}", self.place.named)));
+            return Err(Diagnostic::wrong_use(what, format!("agon run {}", self.place.named)));
         }
         Ok(SqliteLedger::open_to_read(&self.place.ledger).await?)
     }
 
     /// Secret seed of a new competition.
-    fn secret_seed(&self) -> Result<SecretSeed, Failure> {
-        let empty = |what: String| Failure::wrong_use(what, "use a long text that cannot be guessed");
+    fn secret_seed(&self) -> Result<SecretSeed, Diagnostic> {
+        let empty = |what: String| Diagnostic::wrong_use(what, "use a long text that cannot be guessed");
         let given = match &self.competition.seed {
             SeedSource::Drawn => return Ok(agon_runner::seeds::generate_secret()?),
             SeedSource::Given(text) => return Ok(SecretSeed::new(text)),
             SeedSource::File(path) => {
                 let path = self.place.folder.join(path);
                 fs::read_to_string(&path).map_err(|e| {
-                    Failure::io(
+                    Diagnostic::io(
                         "read",
                         &path,
                         &e,
@@ -147,7 +147,7 @@ impl LoadedCompetition {
     }
 
     /// Checks that the file still matches the ledger. A change that does not affect results is stored as a new version.
-    pub(super) async fn check_unchanged(&self, ledger: &dyn Ledger) -> Result<(), Failure> {
+    pub(super) async fn check_unchanged(&self, ledger: &dyn Ledger) -> Result<(), Diagnostic> {
         let (kept, phases) = (ledger.competition().await?, ledger.phases().await?);
         let info = self.table.info();
         if kept.game == info.id && kept.rules != info.rules_version {
@@ -156,7 +156,7 @@ impl LoadedCompetition {
                 "{} was started with version {found} of the rules, but this is version {known}",
                 self.place.named
             );
-            return Err(Failure::wrong_use(
+            return Err(Diagnostic::wrong_use(
                 what,
                 "resume with the Agon version that started it, or start over with --fresh",
             ));
@@ -193,7 +193,7 @@ impl LoadedCompetition {
         } else {
             "undo the change, or start over with --fresh (the old ledger is kept)"
         };
-        Err(Failure { kind: ErrorKind::Usage, message: format!("{message}\nhint: {hint}") })
+        Err(Diagnostic { kind: ErrorKind::Usage, message: format!("{message}\nhint: {hint}") })
     }
 }
 
@@ -203,7 +203,7 @@ fn read_assets(
     info: &'static GameInfo,
     settings: &mut Settings,
     assets: &mut Assets,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     for spec in info.settings.iter().filter(|spec| spec.kind == SettingKind::Asset) {
         let Some(name) = settings.word(spec.name).filter(|name| *name != "built-in") else { continue };
         if assets.get(name).is_some() {
@@ -211,7 +211,7 @@ fn read_assets(
         }
         let path = place.folder.join(name);
         let content = fs::read(&path).map_err(|e| {
-            Failure::io("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
+            Diagnostic::io("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
         })?;
         settings.set(spec.name, SettingValue::Word(assets.insert(content)));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_bots::resolve::{BotRequest, ExtraFile, SandboxMode, install_game_files, resolve_bot, try_load};
 use agon_bots::source::git::Repository;
 use agon_bots::source::source_check::check_source;
@@ -24,7 +24,7 @@ pub fn load_bots(
     history: Option<&Path>,
     known: &[String],
     notify: MessageSink<'_>,
-) -> Result<Vec<LoadedEntrant>, Failure> {
+) -> Result<Vec<LoadedEntrant>, Diagnostic> {
     let LoadedCompetition { competition, assets, place, .. } = loaded;
     let mut seats = Vec::new();
     let mut commits = Vec::new();
@@ -76,31 +76,31 @@ fn bot_spec(
     place: &CompetitionPaths,
     name: &str,
     bot: &BotSource,
-) -> Result<(String, Option<String>), Failure> {
+) -> Result<(String, Option<String>), Diagnostic> {
     match bot {
         BotSource::Spec(bot) => Ok((bot.clone(), None)),
         BotSource::Git { repository, branch, path } => {
             let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
-            let found = repository.checkout().map_err(|refusal| Failure::refused(name, &refusal))?;
+            let found = repository.checkout().map_err(|refusal| Diagnostic::refused(name, &refusal))?;
             Ok((found.bot(path.as_deref()), Some(found.commit)))
         }
     }
 }
 
 /// Checks the source of a Python bot: forbidden words, missing imports, wrong signatures. Reports all problems at once.
-fn check_bot_source(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Failure> {
+fn check_bot_source(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Diagnostic> {
     if !program.isolates_calls {
         return Ok(());
     }
-    let failed = |refusal: &BotRejection| of_entrant(name, &Failure::refused(bot, refusal));
+    let failed = |refusal: &BotRejection| of_entrant(name, &Diagnostic::refused(bot, refusal));
     let survey = check_source(&program.program).map_err(|refusal| failed(&refusal))?;
     let bad: Vec<String> =
         survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
-    if bad.is_empty() { Ok(()) } else { Err(Failure { kind: ErrorKind::Usage, message: bad.join("\n") }) }
+    if bad.is_empty() { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Usage, message: bad.join("\n") }) }
 }
 
-fn of_entrant(name: &str, failure: &Failure) -> Failure {
-    Failure { kind: failure.kind, message: format!("entrant {name}: {}", failure.message) }
+fn of_entrant(name: &str, failure: &Diagnostic) -> Diagnostic {
+    Diagnostic { kind: failure.kind, message: format!("entrant {name}: {}", failure.message) }
 }
 
 fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
@@ -111,7 +111,7 @@ fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
 }
 
 /// Starts every program once, as many at a time as a game has seats, so that a bot that does not start is rejected before any game.
-fn start_each(loaded: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Failure> {
+fn start_each(loaded: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Diagnostic> {
     let info = loaded.table.info();
     let filler = |seat: usize| {
         let role = info.role(agon_core::Seat(seat as u8)).name;
@@ -141,7 +141,7 @@ fn try_some(
     loaded: &LoadedCompetition,
     phase: u32,
     seats: &[PlayerSpec],
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let settings = &loaded.competition.phases[phase as usize].settings;
     table.check_seats(seats).map_err(agon_engine::any_game::PlayError::from)?;
     try_load(table, &MatchSetup { settings, seed: 0, seats, assets: &loaded.assets })

@@ -1,6 +1,6 @@
 //! Runs a competition: loads the bots for each phase, with the published history of the earlier phases.
 
-use agon_bots::{Failure, MessageSink};
+use agon_bots::{Diagnostic, MessageSink};
 use agon_host::ScratchDir;
 use agon_runner::{ActiveMatches, CompetitionRun, Executor, RunListener, RunOutcome, StopFlag};
 use agon_store::Ledger;
@@ -28,7 +28,7 @@ pub fn run_competition(
     context: RunContext<'_>,
     listener: &mut dyn RunListener,
     notify: MessageSink<'_>,
-) -> Result<RunOutcome, Failure> {
+) -> Result<RunOutcome, Diagnostic> {
     let RunContext { runtime, executor, stop, boards } = context;
     let run = CompetitionRun {
         competition: &loaded.competition,

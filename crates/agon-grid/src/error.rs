@@ -114,7 +114,7 @@ pub enum GridError {
     },
     /// Error with bots or files of the competition.
     #[error("{}", .0.message)]
-    Competition(agon_bots::Failure),
+    Competition(agon_bots::Diagnostic),
     /// I/O error.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -135,13 +135,13 @@ impl GridError {
     }
 }
 
-impl From<agon_bots::Failure> for GridError {
-    fn from(failure: agon_bots::Failure) -> Self {
+impl From<agon_bots::Diagnostic> for GridError {
+    fn from(failure: agon_bots::Diagnostic) -> Self {
         Self::Competition(failure)
     }
 }
 
-impl From<GridError> for agon_bots::Failure {
+impl From<GridError> for agon_bots::Diagnostic {
     fn from(error: GridError) -> Self {
         match error {
             GridError::Competition(failure) => failure,

@@ -36,7 +36,7 @@ const QUICK: LivePacing = LivePacing {
     hold_ticks: 1,
 };
 const CUP: &str = "cup-1";
-const LONG: Duration = agon_test_servers::WAIT_TIMEOUT;
+const EVENT_TIMEOUT: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 fn key(number: u64) -> MatchKey {
     MatchKey { phase: 0, stage: 0, number }
@@ -128,13 +128,13 @@ impl World {
             if self.here.games().len() == wanted {
                 return;
             }
-            assert!(begun.elapsed() < LONG, "{:?}", self.here.games());
+            assert!(begun.elapsed() < EVENT_TIMEOUT, "{:?}", self.here.games());
             thread::sleep(Duration::from_millis(20));
         }
     }
 
     fn next(&self, follower: &mut LiveSubscriber) -> LiveUpdate {
-        self.runtime.block_on(async { timeout(LONG, follower.next()).await }).unwrap().unwrap()
+        self.runtime.block_on(async { timeout(EVENT_TIMEOUT, follower.next()).await }).unwrap().unwrap()
     }
 }
 
@@ -328,7 +328,8 @@ fn stream_without_viewers_ends_and_starts_again_with_the_film() {
     };
     let mut wire = world.hear(subjects::live("w1", CUP, 0));
     let mut next = || {
-        let message = world.runtime.block_on(async { timeout(LONG, wire.next()).await }).unwrap().unwrap();
+        let message =
+            world.runtime.block_on(async { timeout(EVENT_TIMEOUT, wire.next()).await }).unwrap().unwrap();
         let seen: LiveChunk = messages::decode(&message.payload).unwrap();
         assert_eq!(seen.chunks, 1);
         (seen.number, messages::decode::<LiveMessage>(&seen.bytes).unwrap())
@@ -422,7 +423,8 @@ fn missed_part_is_replaced_by_the_film_and_a_lost_worker_shows_nothing() {
         }
     };
     let mut next_order = |done: CommandReply| {
-        let message = world.runtime.block_on(async { timeout(LONG, orders.next()).await }).unwrap().unwrap();
+        let message =
+            world.runtime.block_on(async { timeout(EVENT_TIMEOUT, orders.next()).await }).unwrap().unwrap();
         let answer = messages::encode(&done).unwrap().into();
         world.runtime.block_on(world.link.client().publish(message.reply.unwrap(), answer)).unwrap();
         match messages::decode(&message.payload).unwrap() {

@@ -22,7 +22,7 @@ use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSee
 use agon_test_servers::Nats;
 use agon_test_servers::wait_until as until;
 use harness::{RunningWorker, older};
-use scripted::{CoordinatedRun, Cup, WORDS, link, options, runtime, tables};
+use scripted::{CoordinatedRun, TestCompetition, WORDS, link, options, runtime, tables};
 
 /// The version before the upgrade.
 const OLD: &str = "0.0.1";
@@ -50,7 +50,7 @@ async fn begun_by(loaded: &LoadedCompetition, path: &Path, engine: &str) -> Sqli
 
 fn worker(
     nats: &Nats,
-    cup: &Cup,
+    cup: &TestCompetition,
     name: &str,
     identity: WorkerCapabilities,
     hands: Arc<dyn MatchBackend>,
@@ -97,7 +97,8 @@ fn newer_coordinator_resumes_and_rejects_older_workers_with_the_reason() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
+    let (nats, runtime, cup) =
+        (Nats::start(), runtime(), TestCompetition::words(&WORDS.replace("= 2", "= 30")));
     let ledger = runtime.block_on(begun_by(&cup.loaded, &cup.folder.path().join("old.ledger"), OLD));
     let stop = Arc::new(StopFlag::new());
     let few = Arc::new(UntilStopped { matches: AtomicU32::new(0), stop: Arc::clone(&stop) });

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, Stream, Streams};
+use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, StdStream, Streams};
 
 use harness::{Harness, Situation, everywhere, is_root, launcher, processes_naming};
 
@@ -204,8 +204,8 @@ fn extra_descriptors_have_the_expected_numbers() {
         let second = fs::File::open(harness.path("other/secret.txt")).expect("open");
         let policy = harness.policy("os.write(3, os.read(4, 100) + b'\\n')");
         let streams = Streams {
-            stdout: Stream::Null,
-            stderr: Stream::Null,
+            stdout: StdStream::Null,
+            stderr: StdStream::Null,
             extra: vec![theirs.into(), second.into()],
             ..Streams::default()
         };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
 use agon_league::config::CompetitionConfig;
@@ -27,7 +27,7 @@ pub async fn report(
     loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     wanted: GameSelection,
-) -> Result<Report, Failure> {
+) -> Result<Report, Diagnostic> {
     let kept = ledger.competition().await?;
     let revealed = kept.revealed.is_some();
     let mut phases = Vec::new();
@@ -101,7 +101,7 @@ async fn phase(
     status: &PhaseStatus,
     revealed: bool,
     wanted: GameSelection,
-) -> Result<PhaseReport, Failure> {
+) -> Result<PhaseReport, Diagnostic> {
     let (competition, info, number) = (&loaded.competition, loaded.table.info(), status.phase);
     let Some(spec) = competition.phases.get(number as usize) else {
         return Ok(PhaseReport { number, state: status.state.name(), ..PhaseReport::default() });
@@ -170,7 +170,7 @@ async fn faults(
     filter: FaultFilter,
     total: u64,
     hidden: &[bool],
-) -> Result<FaultList, Failure> {
+) -> Result<FaultList, Diagnostic> {
     let mut list = FaultList { total, ..FaultList::default() };
     let mut rows = ledger.faults(filter);
     while let Some(one) = rows.next().await {

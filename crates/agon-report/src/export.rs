@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_competition::history::{create_file, unreadable_record, write_history};
 use agon_core::Seat;
@@ -30,7 +30,7 @@ pub async fn all(
     begun: u32,
     revealed: bool,
     folder: &Path,
-) -> Result<Vec<Written>, Failure> {
+) -> Result<Vec<Written>, Diagnostic> {
     let mut written = Vec::new();
     let mut wrote = |path: PathBuf, is: String| written.push(Written { path, is });
     for phase in 0..begun {
@@ -41,7 +41,9 @@ pub async fn all(
             phase,
         );
         let standings = standings.await?;
-        for (ending, format) in [("json", table_formats::Format::Json), ("csv", table_formats::Format::Csv)] {
+        for (ending, format) in
+            [("json", table_formats::TableFormat::Json), ("csv", table_formats::TableFormat::Csv)]
+        {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));
             create_file(&path)?
                 .write_all(table_formats::render(&standings, format, true, None).as_bytes())?;
@@ -119,7 +121,7 @@ async fn games_csv(
     begun: u32,
     revealed: bool,
     path: &Path,
-) -> Result<u64, Failure> {
+) -> Result<u64, Diagnostic> {
     let mut out = BufWriter::new(create_file(path)?);
     out.write_all(game_titles(loaded).as_bytes())?;
     let mut count = 0;
@@ -141,7 +143,7 @@ async fn game_logs(
     ledger: &dyn Ledger,
     begun: u32,
     folder: &Path,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<u64>, Diagnostic> {
     let mut count = 0;
     for phase in 0..begun {
         let mut records = ledger.records(phase, MatchFilter::default());
@@ -155,7 +157,7 @@ async fn game_logs(
             let Some(text) = text else { return Ok(None) };
             if count == 0 {
                 fs::create_dir_all(folder).map_err(|e| {
-                    Failure::io("create", folder, &e, "check disk space and write permission")
+                    Diagnostic::io("create", folder, &e, "check disk space and write permission")
                 })?;
             }
             count += 1;
@@ -165,7 +167,7 @@ async fn game_logs(
     Ok((count > 0).then_some(count))
 }
 
-async fn records(ledger: &dyn Ledger, begun: u32, path: &Path) -> Result<u64, Failure> {
+async fn records(ledger: &dyn Ledger, begun: u32, path: &Path) -> Result<u64, Diagnostic> {
     let mut out = BufWriter::new(create_file(path)?);
     let mut count = 0;
     for phase in 0..begun {

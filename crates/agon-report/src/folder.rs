@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 
 /// File that marks a folder as written by `agon report`, and lists its files.
 const MARKER: &str = ".agon-report";
@@ -28,7 +28,7 @@ pub struct ReportWriter {
 
 impl ReportWriter {
     /// Checks that a report may be written to the folder. Files whose names begin with one of `others` may exist.
-    pub fn create(path: &Path, others: &[&str]) -> Result<Self, Failure> {
+    pub fn create(path: &Path, others: &[&str]) -> Result<Self, Diagnostic> {
         let path = std::path::absolute(path)?;
         let found = names_in(&path)?;
         let before = report_files(&path);
@@ -40,33 +40,36 @@ impl ReportWriter {
         let unexpected = strangers.iter().find(|name| !others.iter().any(|other| name.starts_with(other)));
         if let (Some(name), None) = (unexpected, &before) {
             let what = format!("{} contains other files, such as {name}", path.display());
-            return Err(Failure::wrong_use(what, "name a new folder, or one that agon report has written"));
+            return Err(Diagnostic::wrong_use(
+                what,
+                "name a new folder, or one that agon report has written",
+            ));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        fs::create_dir_all(&temporary).map_err(|e| Failure::io("make", &temporary, &e, HINT))?;
+        fs::create_dir_all(&temporary).map_err(|e| Diagnostic::io("make", &temporary, &e, HINT))?;
         let shared = !strangers.is_empty();
         Ok(Self { path, temporary, files: BTreeSet::new(), before: before.unwrap_or_default(), shared })
     }
 
     /// Adds a file to the report.
-    pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Failure> {
+    pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Diagnostic> {
         let path = self.temporary.join(name);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|e| Failure::io("make", folder, &e, HINT))?;
+            fs::create_dir_all(folder).map_err(|e| Diagnostic::io("make", folder, &e, HINT))?;
         }
-        fs::write(&path, content).map_err(|e| Failure::io("write", &path, &e, HINT))?;
+        fs::write(&path, content).map_err(|e| Diagnostic::io("write", &path, &e, HINT))?;
         self.files.insert(name.to_owned());
         Ok(())
     }
 
     /// Moves the report to its folder. Returns the number of pages.
-    pub fn finish(mut self) -> Result<usize, Failure> {
+    pub fn finish(mut self) -> Result<usize, Diagnostic> {
         let pages =
             self.files.iter().filter(|name| Path::new(name).extension().is_some_and(|e| e == "html")).count();
         let list = self.files.iter().fold(format!("{HEAD}\n"), |list, name| list + name + "\n");
         self.add(MARKER, list.as_bytes())?;
-        self.place().map_err(|e| Failure::io("write", &self.path, &e, HINT))?;
+        self.place().map_err(|e| Diagnostic::io("write", &self.path, &e, HINT))?;
         Ok(pages)
     }
 
@@ -112,9 +115,9 @@ impl Drop for ReportWriter {
 }
 
 /// Names in a folder; empty if the folder does not exist.
-fn names_in(path: &Path) -> Result<Vec<String>, Failure> {
+fn names_in(path: &Path) -> Result<Vec<String>, Diagnostic> {
     let failed =
-        |e: io::Error| Failure::io("read", path, &e, "name a folder, or a path that does not exist yet");
+        |e: io::Error| Diagnostic::io("read", path, &e, "name a folder, or a path that does not exist yet");
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(failed)?,

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_core::standings_rules::TieBreak;
 use agon_core::{GameInfo, ScoreDirection, Seat};
@@ -35,7 +35,7 @@ pub async fn games(
     phase: u32,
     stages: &[String],
     wanted: GameSelection,
-) -> Result<GameList, Failure> {
+) -> Result<GameList, Diagnostic> {
     let info = loaded.table.info();
     let mut picker = GamePicker::new(info, wanted, loaded.competition.entrants.len());
     let mut matches = ledger.matches(phase, MatchFilter::default());

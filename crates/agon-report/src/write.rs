@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_core::ErrorKind;
 use agon_core::record::read;
@@ -33,7 +33,7 @@ pub async fn write_report_beside_ledger(
     loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     folder: &Path,
-) -> Result<WrittenReport, Failure> {
+) -> Result<WrittenReport, Diagnostic> {
     let others = loaded.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
     write_report_from(loaded, ledger, folder, GameSelection::All, &[&others]).await
 }
@@ -44,7 +44,7 @@ pub async fn write_report(
     path: &Path,
     wanted: GameSelection,
     others: &[&str],
-) -> Result<WrittenReport, Failure> {
+) -> Result<WrittenReport, Diagnostic> {
     write_report_from(loaded, &loaded.ledger_to_read().await?, path, wanted, others).await
 }
 
@@ -55,7 +55,7 @@ pub async fn write_report_from(
     path: &Path,
     wanted: GameSelection,
     others: &[&str],
-) -> Result<WrittenReport, Failure> {
+) -> Result<WrittenReport, Diagnostic> {
     let mut folder = ReportWriter::create(path, others)?;
     let report = collect::report(loaded, ledger, wanted).await?;
     folder.add(STYLE_FILE, STYLE.as_bytes())?;
@@ -81,7 +81,7 @@ async fn game_pages(
     ledger: &dyn Ledger,
     report: &Report,
     folder: &mut ReportWriter,
-) -> Result<usize, Failure> {
+) -> Result<usize, Diagnostic> {
     let mut count = 0;
     for phase in &report.phases {
         let chosen: Vec<&GameLine> = phase.games.shown.iter().filter(|game| game.has_page).collect();
@@ -105,12 +105,12 @@ async fn game_page(
     phase: &PhaseReport,
     game: &GameLine,
     beside: AdjacentGames<'_>,
-) -> Result<String, Failure> {
+) -> Result<String, Diagnostic> {
     let broke = |error: &dyn std::fmt::Display| {
         let hint = "the ledger is damaged; resume from a backup";
         let text = error.to_string();
         let what = text.split("\nhint: ").next().unwrap_or_default();
-        Failure {
+        Diagnostic {
             kind: ErrorKind::Internal,
             message: format!("the record of match {}: {what}\nhint: {hint}", game.number()),
         }

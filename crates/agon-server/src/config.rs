@@ -72,7 +72,7 @@ pub struct Config {
     /// Time that running games have to finish when the server stops.
     pub grace: Duration,
     /// Rate limits.
-    pub limits: Limits,
+    pub limits: RateLimits,
     /// Password of the first organiser, if the account is created without a link.
     pub organiser_password: Option<SecretString>,
 }
@@ -94,7 +94,7 @@ impl Rate {
 
 /// Rate limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct RateLimits {
     /// Failed sign-ins from one address.
     pub sign_in_address: Rate,
     /// Failed sign-ins to one name.
@@ -107,7 +107,7 @@ pub struct Limits {
     pub changes: Rate,
 }
 
-impl Default for Limits {
+impl Default for RateLimits {
     fn default() -> Self {
         Self {
             sign_in_address: Rate::new(10, 6_000),
@@ -119,7 +119,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RateLimits {
     /// Practically no limits, for tests of other things.
     pub const fn generous() -> Self {
         let rate = Rate::new(1_000_000, 1);
@@ -147,7 +147,7 @@ impl Config {
             pin: false,
             checks: 1.max(cores / 2),
             grace: Duration::from_secs(20),
-            limits: Limits::default(),
+            limits: RateLimits::default(),
             organiser_password: None,
         }
     }

@@ -246,7 +246,7 @@ pub enum StartError {
     Grid(#[from] agon_grid::GridError),
     /// The database with the ledgers cannot be used.
     #[error("{}", .0.message)]
-    Ledgers(agon_bots::Failure),
+    Ledgers(agon_bots::Diagnostic),
     /// Any other error: the message, with a line `hint:` where there is one.
     #[error("{0}")]
     Other(String),

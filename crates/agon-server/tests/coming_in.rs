@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use agon_server::SignUp;
-use agon_server::config::{Limits, Rate};
+use agon_server::config::{Rate, RateLimits};
 use agon_site_db::{NewSession, Role, SESSION_IDLE_TIMEOUT_MS, SecretString, token_hash};
 use agon_store::Timestamp;
 use axum::body::Body;
@@ -234,7 +234,7 @@ async fn new_password_ends_all_other_sessions() {
 
 #[tokio::test]
 async fn invitation_allows_its_number_of_sign_ups() {
-    let site = Site::with(|config| config.limits = Limits::generous()).await;
+    let site = Site::with(|config| config.limits = RateLimits::generous()).await;
     let boss = site.person("Boss", Role::Organiser).await;
     assert_eq!(site.anonymous().sign_up("Ada", None).await.code(), "invitation");
     assert_eq!(site.anonymous().sign_up("Ada", Some("no such code")).await.status, 404);
@@ -318,8 +318,12 @@ async fn disabled_account_is_signed_out_at_once() {
 #[tokio::test]
 async fn failed_sign_ins_are_limited_by_name_and_by_address() {
     let rate = |burst| Rate { burst, every: Duration::from_hours(1) };
-    let limits =
-        Limits { sign_in_address: rate(4), sign_in_name: rate(2), sign_up: rate(2), ..Limits::generous() };
+    let limits = RateLimits {
+        sign_in_address: rate(4),
+        sign_in_name: rate(2),
+        sign_up: rate(2),
+        ..RateLimits::generous()
+    };
     let site = Site::with(|config| {
         config.limits = limits;
         config.sign_up = SignUp::Open;
@@ -360,7 +364,8 @@ async fn failed_sign_ins_are_limited_by_name_and_by_address() {
 #[tokio::test]
 async fn changes_are_limited_by_account() {
     let rate = Rate { burst: 3, every: Duration::from_hours(1) };
-    let site = Site::with(|config| config.limits = Limits { changes: rate, ..Limits::generous() }).await;
+    let site =
+        Site::with(|config| config.limits = RateLimits { changes: rate, ..RateLimits::generous() }).await;
     let (ada, grace) = (site.person("Ada", Role::Author).await, site.person("Grace", Role::Author).await);
     for _ in 0..3 {
         assert_eq!(ada.post("me/tokens", json!({"label": "x"})).await.status, 201);

@@ -15,7 +15,7 @@ use agon_runner::{LiveGames, StopFlag};
 use agon_server::read_model::FeedEvent;
 use agon_site_db::CompetitionState;
 use axum::body::BodyDataStream;
-use common::cup::play;
+use common::competition::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    common::cup::show_file(&arena, &file).await;
+    common::competition::show_file(&arena, &file).await;
     arena.show(Some(gallery));
     (stop, running)
 }

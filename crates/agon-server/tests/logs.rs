@@ -4,7 +4,7 @@
 mod common;
 
 use agon_test_servers::CapturedLog;
-use common::{PASSWORD, Site, cup};
+use common::{PASSWORD, Site, competition};
 use serde_json::{Value, json};
 
 const CUP: &str = "name = \"Log cup\"\ngame = \"connect-five\"\nseed = \"a hidden seed\"\n\n[[phase]]\nformat = \"round-robin\"\n\
@@ -93,7 +93,7 @@ fn match_is_logged_by_its_key_from_its_start_to_the_ledger() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cup.toml");
     std::fs::write(&file, CUP).unwrap();
-    cup::played(&file);
+    competition::played(&file);
     let started = parsed(&log.lines_with("competition started"));
     let started = started.iter().find(|line| line["name"] == "Log cup").unwrap();
     let id = field(started, "competition").as_str().unwrap();

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use agon_site_db::{CompetitionState, Role};
-use common::cup::Once;
+use common::competition::Once;
 use common::{Client, PASSWORD, Site};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use std::io::Read as _;
 
 use agon_site_db::{CompetitionState, Role};
 use agon_store::{Ledger as _, NewRuling, RulingKind, SqliteLedger, Timestamp};
-use common::cup::played;
+use common::competition::played;
 use common::{Answer, Client, Site};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -1,7 +1,7 @@
 //! Behaviour on real connections: slow clients, long headers, graceful shutdown, the first start.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
-use agon_server::config::Limits;
+use agon_server::config::RateLimits;
 use agon_server::{Config, Server};
 use agon_site_db::{Role, SecretString};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -47,7 +47,7 @@ impl Running {
 fn config(folder: &tempfile::TempDir) -> Config {
     let mut config = Config::new(folder.path());
     config.listen = "127.0.0.1:0".parse().unwrap();
-    config.limits = Limits::generous();
+    config.limits = RateLimits::generous();
     // Longer than any wait of these tests: a server that stops in time has not waited for it.
     config.grace = 2 * agon_test_servers::WAIT_TIMEOUT;
     config

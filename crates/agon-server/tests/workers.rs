@@ -20,13 +20,13 @@ use agon_runner::{LiveGames, StopFlag};
 use agon_server::grid::WorkerStats;
 use agon_site_db::{CompetitionState, Role};
 use agon_test_servers::{Nats, Postgres};
-use common::cup::play;
+use common::competition::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-const LONG: Duration = agon_test_servers::WAIT_TIMEOUT;
+const EVENT_TIMEOUT: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 fn options(nats: &Nats, name: &str) -> NatsOptions {
     NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() }
@@ -35,7 +35,7 @@ fn options(nats: &Nats, name: &str) -> NatsOptions {
 async fn site(nats: &Nats) -> Site {
     let options = options(nats, "coordinator");
     Site::with(|config| {
-        config.limits = agon_server::config::Limits::generous();
+        config.limits = agon_server::config::RateLimits::generous();
         config.nats = Some(options);
     })
     .await
@@ -72,7 +72,7 @@ async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -
         if is_there(&answer) {
             return answer;
         }
-        assert!(begun.elapsed() < LONG, "{answer}");
+        assert!(begun.elapsed() < EVENT_TIMEOUT, "{answer}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -203,7 +203,7 @@ async fn play_elsewhere(
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let arena = site.app.arenas.get(id).unwrap();
-    common::cup::show_file(&arena, &file).await;
+    common::competition::show_file(&arena, &file).await;
     let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
@@ -241,7 +241,7 @@ async fn live_game_of_a_worker_is_streamed_and_hidden_seeds_stay_hidden() {
             assert_eq!(response.status(), 200);
             let (mut body, mut text) = (response.into_body().into_data_stream(), String::new());
             while !text.contains("event: end") {
-                let more = tokio::time::timeout(LONG, body.next()).await.unwrap().unwrap();
+                let more = tokio::time::timeout(EVENT_TIMEOUT, body.next()).await.unwrap().unwrap();
                 text += std::str::from_utf8(&more.unwrap()).unwrap();
             }
             let head = text.lines().skip_while(|line| *line != "event: head").nth(1).unwrap();
@@ -280,7 +280,7 @@ async fn competition_is_played_by_workers_and_stored_in_a_database() {
     let (nats, database) = (Nats::start(), Postgres::shared().database());
     let (options, url) = (options(&nats, "coordinator"), database.url);
     let site = Site::with(|config| {
-        config.limits = agon_server::config::Limits::generous();
+        config.limits = agon_server::config::RateLimits::generous();
         config.nats = Some(options);
         config.ledgers = LedgerLocation::Database(url);
     })

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::ErrorKind;
 use agon_core::record::{Digest, Record, read_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
@@ -28,11 +28,11 @@ const HINT: &str = "choose an existing folder with write permission";
 
 impl AtomicFile {
     /// Opens the temporary file, so that a path that cannot be written is reported before any work is done.
-    pub fn create(path: &Path, what: &'static str) -> Result<Self, Failure> {
+    pub fn create(path: &Path, what: &'static str) -> Result<Self, Diagnostic> {
         if path.is_dir() {
             let message =
                 format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
-            return Err(Failure { kind: ErrorKind::Internal, message });
+            return Err(Diagnostic { kind: ErrorKind::Internal, message });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
@@ -46,20 +46,20 @@ impl AtomicFile {
     }
 
     /// Writes `content` as a complete file.
-    pub fn write(path: &Path, what: &'static str, content: &[u8]) -> Result<(), Failure> {
+    pub fn write(path: &Path, what: &'static str, content: &[u8]) -> Result<(), Diagnostic> {
         let mut file = Self::create(path, what)?;
         file.add(content)?;
         file.finish()
     }
 
     /// Appends `content`.
-    pub fn add(&mut self, content: &[u8]) -> Result<(), Failure> {
+    pub fn add(&mut self, content: &[u8]) -> Result<(), Diagnostic> {
         let Some(file) = &mut self.file else { return Ok(()) };
         file.write_all(content).map_err(|e| self.write_error(&e, "check the free disk space"))
     }
 
     /// Completes the file and gives it its name.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Diagnostic> {
         if let Some(file) = self.file.take() {
             file.sync_all().map_err(|e| self.write_error(&e, HINT))?;
             if self.unnamed {
@@ -69,8 +69,8 @@ impl AtomicFile {
         fs::rename(&self.temporary, &self.path).map_err(|e| self.write_error(&e, HINT))
     }
 
-    fn write_error(&self, error: &io::Error, hint: &str) -> Failure {
-        Failure::io(format!("write {}", self.what), &self.path, error, hint)
+    fn write_error(&self, error: &io::Error, hint: &str) -> Diagnostic {
+        Diagnostic::io(format!("write {}", self.what), &self.path, error, hint)
     }
 }
 
@@ -95,10 +95,10 @@ fn link_unnamed(file: &File, name: &Path) -> io::Result<()> {
 }
 
 /// Reads all games of a record file.
-pub fn read(path: &Path) -> Result<Vec<Record>, Failure> {
+pub fn read(path: &Path) -> Result<Vec<Record>, Diagnostic> {
     let bytes = fs::read(path)
-        .map_err(|e| Failure::io("read", path, &e, "check that the file exists and is readable"))?;
-    read_all(&bytes).map_err(|e| Failure::record(path, &e))
+        .map_err(|e| Diagnostic::io("read", path, &e, "check that the file exists and is readable"))?;
+    read_all(&bytes).map_err(|e| Diagnostic::record(path, &e))
 }
 
 /// Digest of several games: for one game its own digest, for more the hash of their digests in order.

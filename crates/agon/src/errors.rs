@@ -1,12 +1,12 @@
 //! Prints errors in the terminal.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use tracing::Level;
 
 use crate::logging;
 
 /// Converts a clap error: the problem in one line, and clap's tip (or the usage) as the hint.
-pub fn from_clap(error: &clap::Error) -> Failure {
+pub fn from_clap(error: &clap::Error) -> Diagnostic {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut what = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -19,11 +19,11 @@ pub fn from_clap(error: &clap::Error) -> Failure {
     let tip = rest.iter().find_map(|line| line.strip_prefix("tip: "));
     let usage = rest.iter().find_map(|line| line.strip_prefix("Usage: "));
     let hint = tip.or(usage).unwrap_or("`agon --help` lists all commands");
-    Failure::wrong_use(what, hint)
+    Diagnostic::wrong_use(what, hint)
 }
 
 /// Writes the error to stderr: `error: ...`, with each hint in a separate line.
-pub fn show(failure: &Failure) {
+pub fn show(failure: &Diagnostic) {
     // An empty message means that the command has printed its result to stdout.
     if failure.message.is_empty() {
         return;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressBar};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub enum LogFormat {
 }
 
 /// Starts the log.
-pub fn start(options: &LogOptions, command: &Command) -> Result<(), Failure> {
+pub fn start(options: &LogOptions, command: &Command) -> Result<(), Diagnostic> {
     let filter = match (&options.log, env_text(FILTER_VARIABLE)?) {
         (Some(text), _) => parse_filter("--log", text)?,
         (None, Some(text)) => parse_filter(FILTER_VARIABLE, &text)?,
@@ -63,13 +63,13 @@ pub fn start(options: &LogOptions, command: &Command) -> Result<(), Failure> {
     };
     FORMAT.get_or_init(|| format);
     let layer = match format {
-        LogFormat::Text => fmt::layer().with_writer(LogWriter).with_ansi(colour()).boxed(),
+        LogFormat::Text => fmt::layer().with_writer(StderrWriter).with_ansi(colour()).boxed(),
         LogFormat::Json => fmt::layer()
             .json()
             .flatten_event(true)
             .with_current_span(false)
             .with_span_list(true)
-            .with_writer(LogWriter)
+            .with_writer(StderrWriter)
             .boxed(),
     };
     // Fails only if there is a log already.
@@ -97,11 +97,14 @@ pub fn is_json() -> bool {
 }
 
 /// Value of a variable that is set and not empty.
-fn env_text(name: &str) -> Result<Option<String>, Failure> {
+fn env_text(name: &str) -> Result<Option<String>, Diagnostic> {
     match env::var_os(name).filter(|value| !value.is_empty()) {
         None => Ok(None),
         Some(value) => value.into_string().map(Some).map_err(|_| {
-            Failure::wrong_use(format!("{name} is not UTF-8"), format!("unset {name}, or set another value"))
+            Diagnostic::wrong_use(
+                format!("{name} is not UTF-8"),
+                format!("unset {name}, or set another value"),
+            )
         }),
     }
 }
@@ -113,17 +116,20 @@ const fn default_filter(command: &Command) -> &'static str {
     }
 }
 
-fn parse_format(text: &str) -> Result<LogFormat, Failure> {
+fn parse_format(text: &str) -> Result<LogFormat, Diagnostic> {
     LogFormat::from_str(text, true).map_err(|_| {
-        Failure::wrong_use(format!("{FORMAT_VARIABLE}: `{text}` is not a log format"), "write text or json")
+        Diagnostic::wrong_use(
+            format!("{FORMAT_VARIABLE}: `{text}` is not a log format"),
+            "write text or json",
+        )
     })
 }
 
 /// Parses a filter. `EnvFilter` would take a misspelt level for the name of a part, so each part is checked here first.
-fn parse_filter(origin: &str, text: &str) -> Result<EnvFilter, Failure> {
+fn parse_filter(origin: &str, text: &str) -> Result<EnvFilter, Diagnostic> {
     let parts: Vec<&str> = split_parts(text).into_iter().map(str::trim).collect();
     let failure = |part: &str| {
-        Failure::wrong_use(
+        Diagnostic::wrong_use(
             format!("{origin}: `{part}` is not a log filter"),
             format!(
                 "write a level ({}) or PART=LEVEL, separated by commas: info,agon_grid=debug",
@@ -262,9 +268,9 @@ fn write_line(line: &[u8]) {
 }
 
 /// Writes log lines. The subscriber writes each line with one call.
-struct LogWriter;
+struct StderrWriter;
 
-impl Write for LogWriter {
+impl Write for StderrWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         write_line(line);
         Ok(line.len())
@@ -275,7 +281,7 @@ impl Write for LogWriter {
     }
 }
 
-impl MakeWriter<'_> for LogWriter {
+impl MakeWriter<'_> for StderrWriter {
     type Writer = Self;
 
     fn make_writer(&self) -> Self {
@@ -325,7 +331,7 @@ mod tests {
     fn held_lines_are_kept_until_the_screen_is_free() {
         let redirect = LogRedirect::hold();
         write_line(b"one\n");
-        LogWriter.write_all(b"two\n").unwrap();
+        StderrWriter.write_all(b"two\n").unwrap();
         let held = matches!(&*destination(), Destination::Held(lines) if lines == b"one\ntwo\n");
         drop(redirect);
         assert!(held);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::record::{RecordHeader, SeatRecord};
 use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
 use agon_engine::PlayerSpec;
@@ -28,8 +28,9 @@ pub struct Logs {
 
 impl Logs {
     /// Creates the folder first, so that a failure is reported before any game.
-    pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Failure> {
-        let failed = |e: io::Error| Failure::io("create the folder", folder, &e, "choose another for --logs");
+    pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Diagnostic> {
+        let failed =
+            |e: io::Error| Diagnostic::io("create the folder", folder, &e, "choose another for --logs");
         std::fs::create_dir_all(folder).map_err(failed)?;
         let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
@@ -40,12 +41,12 @@ impl Logs {
 
     /// A log for games that are played one after the other. `first` is added to their numbers.
     pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
-        Box::new(GameLog { logs: self, first, files: Vec::new() })
+        Box::new(GameLogFiles { logs: self, first, files: Vec::new() })
     }
 }
 
 /// The log of the current game.
-struct GameLog<'l> {
+struct GameLogFiles<'l> {
     logs: &'l Logs,
     first: u32,
     files: Vec<SeatLogFile>,
@@ -61,12 +62,12 @@ struct SeatLogFile {
     asked: bool,
 }
 
-impl GameLog<'_> {
+impl GameLogFiles<'_> {
     fn file(&mut self, seat: Seat) -> Option<&mut SeatLogFile> {
         self.files.iter_mut().find(|file| file.seat == seat)
     }
 
-    fn write(&mut self, last: &str) -> Result<(), Failure> {
+    fn write(&mut self, last: &str) -> Result<(), Diagnostic> {
         for mut file in self.files.drain(..) {
             file.finish(last);
             AtomicFile::write(&file.path, "the log", file.text.as_bytes())?;
@@ -75,7 +76,7 @@ impl GameLog<'_> {
     }
 }
 
-impl TurnLog for GameLog<'_> {
+impl TurnLog for GameLogFiles<'_> {
     fn begin_game(&mut self, game: u32, header: &RecordHeader) -> io::Result<()> {
         let number = self.first + game + 1;
         let seats = Seat::all(header.seats.len()).zip(&header.seats).zip(&self.logs.programs);
@@ -113,7 +114,7 @@ impl TurnLog for GameLog<'_> {
     }
 }
 
-impl Drop for GameLog<'_> {
+impl Drop for GameLogFiles<'_> {
     /// Writes the log of an aborted game too, because that log is needed most.
     fn drop(&mut self) {
         if let Err(failure) = self.write("\nthe game was not finished\n") {

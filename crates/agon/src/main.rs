@@ -18,7 +18,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use clap::Parser;
 use clap::error::ErrorKind;
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), Diagnostic> {
     match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Games(args) => commands::games::run(&args),

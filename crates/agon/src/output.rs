@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::document::document;
 use agon_engine::Estimate;
 use agon_report::table_formats::table_of_width;
@@ -16,7 +16,7 @@ use crate::logging;
 const FILE_WIDTH: u16 = 160;
 
 /// Writes text to stdout. A closed pipe (`agon ... | head`) is not an error.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Diagnostic> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
@@ -24,12 +24,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a JSON document to stdout. `kind` is the type of the document.
-pub fn print_json(kind: &str, content: Json) -> Result<(), Failure> {
+pub fn print_json(kind: &str, content: Json) -> Result<(), Diagnostic> {
     print(&format!("{:#}\n", document(kind, content)))
 }
 
 /// Writes a JSON document in one line, as one of a sequence.
-pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
+pub fn print_json_line(kind: &str, content: Json) -> Result<(), Diagnostic> {
     print(&format!("{}\n", document(kind, content)))
 }
 

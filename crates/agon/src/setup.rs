@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agon_bots::resolve::{self, BotRequest, SandboxMode};
-use agon_bots::{Failure, parse_options};
+use agon_bots::{Diagnostic, parse_options};
 use agon_core::{Assets, BotLifetime, GameInfo, Settings};
 use agon_engine::PlayerSpec;
 
@@ -18,7 +18,7 @@ pub fn current_dir() -> &'static Path {
 }
 
 /// Resolves a bot spec. The bot's data is kept.
-pub fn resolve_bot(game: &str, bot: &str, sandbox: SandboxMode) -> Result<PlayerSpec, Failure> {
+pub fn resolve_bot(game: &str, bot: &str, sandbox: SandboxMode) -> Result<PlayerSpec, Diagnostic> {
     resolve_bot_with(game, bot, sandbox, true)
 }
 
@@ -28,13 +28,13 @@ pub fn resolve_bot_with(
     bot: &str,
     sandbox: SandboxMode,
     keep: bool,
-) -> Result<PlayerSpec, Failure> {
+) -> Result<PlayerSpec, Diagnostic> {
     let order = BotRequest { game, bot, sandbox, keep, beside: None, folder: current_dir() };
     resolve::resolve_bot(&order, &mut output::note).map_err(|trouble| trouble.of(bot))
 }
 
 /// Parses `key=value` pairs into a game's settings, and reads the files that they name.
-pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets), Failure> {
+pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets), Diagnostic> {
     parse_options::settings(info, pairs, current_dir())
 }
 
@@ -44,7 +44,7 @@ pub fn install_game_files(
     seats: &mut [PlayerSpec],
     settings: &Settings,
     assets: &Assets,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     resolve::install_game_files(game, seats, settings, assets, current_dir())
 }
 

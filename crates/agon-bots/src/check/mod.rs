@@ -16,7 +16,7 @@ use agon_engine::{AnyGame, PlayerSpec, ProgramSpec, Summary};
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
 
-use crate::error::Failure;
+use crate::error::Diagnostic;
 use crate::resolve::{BotRequest, ResolveError, SandboxMode, install_game_files, resolve_bot};
 use crate::source::Finding;
 use crate::source::source_check::{self, SourceReport};
@@ -59,11 +59,11 @@ struct CheckRun<'c> {
 }
 
 /// Checks a bot. A rejected bot is a result, not an error.
-pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<CheckResult, Failure> {
+pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<CheckResult, Diagnostic> {
     let table = agon_engine::any_game(request.game)?;
     if request.bot.starts_with("house:") || request.bot == "human" {
         let hint = "name a folder, a .py, a .zip, a players.yml entry or a command in quotes";
-        return Err(Failure::wrong_use(format!("{} needs no check", request.bot), hint));
+        return Err(Diagnostic::wrong_use(format!("{} needs no check", request.bot), hint));
     }
     let mut pairs = request.settings.to_vec();
     // Shorter games than those of a competition are enough for a trial.
@@ -96,7 +96,7 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
 
 impl CheckRun<'_> {
     /// Finds and reads the bot. Data that it writes in the trial is discarded.
-    fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Failure> {
+    fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Diagnostic> {
         let CheckRequest { game, bot, sandbox, folder, .. } = *self.request;
         let request = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
         let refusal = match resolve_bot(&request, notify) {
@@ -155,7 +155,7 @@ impl CheckRun<'_> {
     }
 
     /// Loads the bot and plays the trial game, in each of its roles.
-    fn load_and_play(&mut self, seat: &ProgramSpec, report: &SourceReport) -> Result<(), Failure> {
+    fn load_and_play(&mut self, seat: &ProgramSpec, report: &SourceReport) -> Result<(), Diagnostic> {
         let tables = self.lineups(seat, report);
         let mut step = StepResult::yes("loads", "");
         if self.table.info().bots.text_protocol.is_some() && !seat.json_lines {
@@ -216,7 +216,7 @@ impl CheckRun<'_> {
     }
 
     /// Plays the trial with the clock on: one game in each role, two if the first move matters.
-    fn play(&mut self, tables: &[(Seat, Vec<PlayerSpec>)]) -> Result<StepResult, Failure> {
+    fn play(&mut self, tables: &[(Seat, Vec<PlayerSpec>)]) -> Result<StepResult, Diagnostic> {
         let games = if self.settings.get("first").is_some() { 2 } else { 1 };
         let mut bad = Vec::new();
         let mut texts = Vec::new();

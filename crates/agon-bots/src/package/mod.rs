@@ -24,7 +24,7 @@ use agon_host::BotRejection;
 use agon_host::Program;
 use serde_json::{Value, json};
 
-use crate::error::Failure;
+use crate::error::Diagnostic;
 use crate::isolation;
 use crate::manifest::Manifest;
 use crate::resolve::{
@@ -54,7 +54,7 @@ const BOT_FOLDER: &str = "bot";
 const LIST_FILE: &str = "players.yml";
 
 /// Packs a loaded bot, after the other bots' files were hidden from it. `folder` is the base folder of its paths.
-pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage, Failure> {
+pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage, Diagnostic> {
     let plan = PackagePlan::of(game, &seat.spec, folder)?;
     let mut files_to_pack = FileSet::new(&plan.root, &seat.program.hidden);
     files_to_pack.add_bot_files(&plan.wanted, &plan.covered).map_err(|refusal| refused(seat, &refusal))?;
@@ -66,7 +66,7 @@ pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage,
     if let Some(list) = plan.list {
         entries.insert(Path::new(BOT_FOLDER).join(LIST_FILE), PackageEntry::Bytes(list.into_bytes()));
     }
-    let files = tarball::pack(&entries).map_err(|error| Failure {
+    let files = tarball::pack(&entries).map_err(|error| Diagnostic {
         kind: ErrorKind::Internal,
         message: format!(
             "{}: cannot be packed for other machines: {error}\nhint: check that its files exist and are readable",
@@ -76,9 +76,9 @@ pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage,
     Ok(BotPackage { spec: plan.spec, hash: seat.hash.clone(), files })
 }
 
-fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Failure {
-    let failure = Failure::refused(&seat.spec, refusal);
-    Failure {
+fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Diagnostic {
+    let failure = Diagnostic::refused(&seat.spec, refusal);
+    Diagnostic {
         message: format!("{} cannot be played on other machines: {}", seat.name, failure.message),
         ..failure
     }
@@ -113,12 +113,12 @@ enum PackageScope {
 }
 
 impl PackagePlan {
-    fn of(game: &str, spec: &str, folder: &Path) -> Result<Self, Failure> {
+    fn of(game: &str, spec: &str, folder: &Path) -> Result<Self, Diagnostic> {
         let failed = |trouble: ResolveError| trouble.of(spec);
         let home = folder.join(".").canonicalize()?;
         if let Some(manifest) = Manifest::of(game, spec, folder)? {
             let program =
-                manifest.program(&mut |_| {}).map_err(|error| Failure::refused(spec, &error.into()))?;
+                manifest.program(&mut |_| {}).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
             let covered = manifest.files(&program.words)?.into_iter().collect();
             check_portable(spec, &program.words, manifest.folder(), false)?;
             return Self::folder(spec, manifest.folder(), &home, covered, None);
@@ -146,11 +146,11 @@ impl PackagePlan {
         home: &Path,
         covered: BTreeSet<PathBuf>,
         class: Option<&str>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Diagnostic> {
         if home.starts_with(root) {
             let what =
                 format!("{spec}: the bot's folder contains the competition, which would be packed too");
-            return Err(Failure::wrong_use(what, "put the bot into a separate folder"));
+            return Err(Diagnostic::wrong_use(what, "put the bot into a separate folder"));
         }
         let inside = PathBuf::from(name_of(root));
         let spec = with_class(&inside, class);
@@ -199,11 +199,11 @@ impl PackagePlan {
         name: Option<&str>,
         folder: &Path,
         home: &Path,
-    ) -> Result<Self, Failure> {
-        let player =
-            players_yml::choose_in(folder, path, name).map_err(|refusal| Failure::refused(spec, &refusal))?;
+    ) -> Result<Self, Diagnostic> {
+        let player = players_yml::choose_in(folder, path, name)
+            .map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
         let root = folder.join(&player.directory).canonicalize()?;
-        let program = player.program(false).map_err(|refusal| Failure::refused(spec, &refusal))?;
+        let program = player.program(false).map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
         check_portable(spec, &program.words, &root, true)?;
         let mut plan = Self::folder(spec, &root, home, content_hash::all(&root), None)?;
         // A separate folder, so that no file collides with the generated list.
@@ -216,8 +216,8 @@ impl PackagePlan {
         Ok(plan)
     }
 
-    fn command(spec: &str, command: &str, json_lines: bool, root: PathBuf) -> Result<Self, Failure> {
-        let refuse = |error: agon_host::ProgramError| Failure::refused(spec, &error.into());
+    fn command(spec: &str, command: &str, json_lines: bool, root: PathBuf) -> Result<Self, Diagnostic> {
+        let refuse = |error: agon_host::ProgramError| Diagnostic::refused(spec, &error.into());
         let words = Program::from_command(command, &root).map_err(refuse)?.words;
         check_portable(spec, &words, &root, true)?;
         let covered: BTreeSet<PathBuf> =
@@ -249,7 +249,7 @@ fn with_relative_paths(command: &str, root: &Path) -> String {
 
 /// Checks that the files that a command names exist on another machine: they are in the bot's folder or part of the system. `whole` says
 /// whether absolute paths into the folder can be replaced.
-fn check_portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Result<(), Failure> {
+fn check_portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Result<(), Diagnostic> {
     let systems = ["/usr", "/bin", "/lib", "/lib64", "/opt"].map(Path::new);
     for word in words {
         let Ok(path) = root.join(word).canonicalize() else { continue };
@@ -259,7 +259,7 @@ fn check_portable(spec: &str, words: &[String], root: &Path, whole: bool) -> Res
         if word.contains('/') && !system && !inside {
             let what =
                 format!("{spec} cannot be played on other machines: it names {word}, a path of this machine");
-            return Err(Failure::wrong_use(what, "move it into the bot's folder and use a relative path"));
+            return Err(Diagnostic::wrong_use(what, "move it into the bot's folder and use a relative path"));
         }
     }
     Ok(())
@@ -294,7 +294,7 @@ pub struct UnpackedBot<'u> {
 }
 
 /// Loads an unpacked bot. It keeps its name, and fails if its hash differs.
-pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure> {
+pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Diagnostic> {
     let UnpackedBot { game, folder, spec, hash, sandbox, beside } = *unpacked;
     let about: Value =
         serde_json::from_slice(&std::fs::read(folder.join(METADATA_FILE))?).unwrap_or_default();
@@ -303,7 +303,7 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure>
     let order = BotRequest { game, bot: spec, sandbox, keep: false, beside, folder: &files };
     let seated = resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(named))?;
     let PlayerSpec::Program(mut seat) = seated else {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("{named}: `{spec}` is not a program"),
             "pack the bot again; a package contains a program",
         ));
@@ -315,7 +315,7 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure>
     if seat.hash != hash {
         let what = format!("{named}: the received files have the hash {}, not {hash}", seat.hash);
         let hint = "check whether the bot names a system program by its path that differs on this machine";
-        return Err(Failure { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
+        return Err(Diagnostic { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
     }
     named.clone_into(&mut seat.spec);
     let hidden = texts(&about["hidden"]).unwrap_or_default().iter().map(|path| root.join(path)).collect();
@@ -324,14 +324,14 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Failure>
 }
 
 /// Hash of a bot whose command was written differently on the machine that packed it.
-fn hash_with_words(spec: &str, words: &[String], root: &Path) -> Result<String, Failure> {
+fn hash_with_words(spec: &str, words: &[String], root: &Path) -> Result<String, Diagnostic> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if spec == LIST_FILE {
         return Ok(content_hash::hash(root, &words)?);
     }
     let command = spec.strip_prefix("json:").unwrap_or(spec);
     let program =
-        Program::from_command(command, root).map_err(|error| Failure::refused(spec, &error.into()))?;
+        Program::from_command(command, root).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
     // File names without a leading `./`, which is not part of the name.
     let files =
         named_files(&program.words, root).into_iter().filter_map(|path| path.canonicalize().ok()).collect();

@@ -46,8 +46,8 @@ impl From<std::io::Error> for JobFailure {
     }
 }
 
-impl From<agon_bots::Failure> for JobFailure {
-    fn from(failure: agon_bots::Failure) -> Self {
+impl From<agon_bots::Diagnostic> for JobFailure {
+    fn from(failure: agon_bots::Diagnostic) -> Self {
         Self::Failed(failure.message)
     }
 }

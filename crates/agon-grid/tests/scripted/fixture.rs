@@ -7,7 +7,7 @@ use agon_store::{Ledger as _, SqliteLedger};
 use agon_test_servers::Nats;
 use tokio::runtime::Runtime;
 
-use super::{CoordinatedRun, Cup, LeasedJob, ScriptedWorker, WORDS, runtime, tables};
+use super::{CoordinatedRun, LeasedJob, ScriptedWorker, TestCompetition, WORDS, runtime, tables};
 
 /// Matches of a league of four entrants that meet twice.
 pub const MATCHES: u64 = 12;
@@ -16,14 +16,14 @@ pub const MATCHES: u64 = 12;
 pub struct Fixture {
     pub fleet: Coordinator,
     pub ledger: SqliteLedger,
-    pub cup: Cup,
+    pub cup: TestCompetition,
     pub runtime: Runtime,
     pub nats: Nats,
 }
 
 impl Fixture {
     pub fn new(options: CoordinatorOptions) -> Self {
-        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
+        let (nats, runtime, cup) = (Nats::start(), runtime(), TestCompetition::words(WORDS));
         let ledger = cup.ledger(&runtime);
         let fleet = cup.fleet(&nats, &runtime, &ledger, options);
         Self { fleet, ledger, cup, runtime, nats }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
 use agon_core::record::Recorder;
@@ -52,7 +52,7 @@ pub async fn link(nats: &Nats, name: &str) -> NatsConnection {
 }
 
 /// A competition of house bots in a separate folder.
-pub struct Cup {
+pub struct TestCompetition {
     pub loaded: LoadedCompetition,
     pub folder: TempDir,
 }
@@ -63,7 +63,7 @@ pub const LEAGUE: &str =
 /// A phase with one stage, in any order.
 pub const WORDS: &str = "format = \"round-robin\"\nlegs = 2\nswap = false\n";
 
-impl Cup {
+impl TestCompetition {
     /// Word Racer with house bots, in one phase with one harness.
     pub fn words(phase: &str) -> Self {
         let bots = ["rows", "z-racer", "filler", "random"].map(|name| format!("house:{name}"));
@@ -103,7 +103,7 @@ impl Cup {
         executor: &dyn Executor,
         stop: &StopFlag,
         listener: &mut dyn RunListener,
-    ) -> Result<RunOutcome, Failure> {
+    ) -> Result<RunOutcome, Diagnostic> {
         let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
         run::run_competition(&self.loaded, ledger, means, listener, &mut |_| {})
     }
@@ -156,7 +156,7 @@ impl Drop for StopOnDrop<'_> {
 
 /// A run with a coordinator.
 pub struct CoordinatedRun<'l> {
-    pub cup: &'l Cup,
+    pub cup: &'l TestCompetition,
     pub runtime: &'l Runtime,
     pub ledger: &'l SqliteLedger,
     pub fleet: &'l Coordinator,

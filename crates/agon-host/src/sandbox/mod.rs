@@ -44,7 +44,7 @@ pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;
 pub use layer::{Layer, LayerKind};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
-pub use spawn::{Launcher, SandboxError, SandboxedProcess, Stream, Streams};
+pub use spawn::{Launcher, SandboxError, SandboxedProcess, StdStream, Streams};
 
 /// The launcher that is this program.
 fn own() -> Result<&'static Launcher, SandboxError> {

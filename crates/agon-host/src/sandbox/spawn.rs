@@ -65,7 +65,7 @@ fn describe_missing(layers: &[Layer]) -> String {
 
 /// One of a bot's standard descriptors.
 #[derive(Debug, Default)]
-pub enum Stream {
+pub enum StdStream {
     /// A pipe; the other end is in [`SandboxedProcess`].
     #[default]
     Pipe,
@@ -79,11 +79,11 @@ pub enum Stream {
 #[derive(Debug, Default)]
 pub struct Streams {
     /// Descriptor 0.
-    pub stdin: Stream,
+    pub stdin: StdStream,
     /// Descriptor 1.
-    pub stdout: Stream,
+    pub stdout: StdStream,
     /// Descriptor 2.
-    pub stderr: Stream,
+    pub stderr: StdStream,
     /// Descriptors 3, 4 and so on; at most 29.
     pub extra: Vec<OwnedFd>,
 }
@@ -264,19 +264,19 @@ fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
     let mut ends = StreamEnds::default();
     let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
     let stdin = match streams.stdin {
-        Stream::Null => null()?,
-        Stream::Given(fd) => fd,
-        Stream::Pipe => {
+        StdStream::Null => null()?,
+        StdStream::Given(fd) => fd,
+        StdStream::Pipe => {
             let (read, write) = io::pipe()?;
             ends.stdin = Some(write);
             read.into()
         }
     };
-    let output = |stream: Stream, end: &mut Option<PipeReader>| -> io::Result<OwnedFd> {
+    let output = |stream: StdStream, end: &mut Option<PipeReader>| -> io::Result<OwnedFd> {
         Ok(match stream {
-            Stream::Null => null()?,
-            Stream::Given(fd) => fd,
-            Stream::Pipe => {
+            StdStream::Null => null()?,
+            StdStream::Given(fd) => fd,
+            StdStream::Pipe => {
                 let (read, write) = io::pipe()?;
                 *end = Some(read);
                 write.into()

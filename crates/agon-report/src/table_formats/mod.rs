@@ -18,7 +18,7 @@ use agon_league::standings::Standings;
 /// Output format of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Format {
+pub enum TableFormat {
     /// Text for the terminal.
     Text,
     /// Versioned JSON with all figures.
@@ -33,14 +33,14 @@ pub enum Format {
 
 /// Renders the standings. Without `times` nothing that was measured is included, so the same competition gives the same bytes. `width` is
 /// the maximum width of text tables; `None` is the width of the terminal.
-pub fn render(standings: &Standings, format: Format, times: bool, width: Option<u16>) -> String {
+pub fn render(standings: &Standings, format: TableFormat, times: bool, width: Option<u16>) -> String {
     let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
     match format {
-        Format::Text => text::render(&shown, width),
-        Format::Json => format!("{:#}\n", shown.json()),
-        Format::Csv => csv::render(&shown),
-        Format::Md => markdown::render(&shown),
-        Format::Html => html::page(&shown),
+        TableFormat::Text => text::render(&shown, width),
+        TableFormat::Json => format!("{:#}\n", shown.json()),
+        TableFormat::Csv => csv::render(&shown),
+        TableFormat::Md => markdown::render(&shown),
+        TableFormat::Html => html::page(&shown),
     }
 }
 

@@ -73,14 +73,14 @@ fn text() {
 #[test]
 fn csv() {
     for (name, standings) in five() {
-        insta::assert_snapshot!(format!("{name}_csv"), render(&standings, Format::Csv, true, None));
+        insta::assert_snapshot!(format!("{name}_csv"), render(&standings, TableFormat::Csv, true, None));
     }
 }
 
 #[test]
 fn markdown() {
     for (name, standings) in five() {
-        insta::assert_snapshot!(format!("{name}_md"), render(&standings, Format::Md, false, None));
+        insta::assert_snapshot!(format!("{name}_md"), render(&standings, TableFormat::Md, false, None));
     }
 }
 
@@ -89,7 +89,7 @@ fn html() {
     for (name, standings) in five() {
         insta::assert_snapshot!(format!("{name}_html"), html::fragment(&standings.without_times()));
     }
-    let page = render(&word_racer(), Format::Html, true, None);
+    let page = render(&word_racer(), TableFormat::Html, true, None);
     assert!(
         page.starts_with("<!doctype html>") && page.contains("<title>Spring Cup, phase 1: 36 games</title>")
     );
@@ -99,10 +99,10 @@ fn html() {
 /// Documents are long, so only the smallest is compared completely. For the others the test compares what programs rely on.
 #[test]
 fn json() {
-    insta::assert_snapshot!("connect_five_json", render(&connect_five(), Format::Json, true, None));
+    insta::assert_snapshot!("connect_five_json", render(&connect_five(), TableFormat::Json, true, None));
     for (name, standings) in five() {
         let document: serde_json::Value =
-            serde_json::from_str(&render(&standings, Format::Json, false, None)).unwrap();
+            serde_json::from_str(&render(&standings, TableFormat::Json, false, None)).unwrap();
         assert_eq!((&document["agon"], &document["version"]), (&"table".into(), &1.into()), "{name}");
         let text = document.to_string();
         assert!(!text.contains("_us\"") && !text.contains("efficiency"), "measured times in {name}");
@@ -153,11 +153,11 @@ fn the_colour_battle_document_column_for_column() {
 fn names_with_markup_are_escaped_in_every_format() {
     let names = ["<script>alert(1)</script> by a|b", "*bold*, \"quoted\""];
     let standings = of(&simulated::arena("colour-battle", &names, 3, 1), &[]);
-    let html = render(&standings, Format::Html, true, None);
+    let html = render(&standings, TableFormat::Html, true, None);
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !html.contains("<script"));
-    let markdown = render(&standings, Format::Md, true, None);
+    let markdown = render(&standings, TableFormat::Md, true, None);
     assert!(markdown.contains("a\\|b") && markdown.contains("\\*bold\\*") && !markdown.contains("<script"));
-    let csv = render(&standings, Format::Csv, true, None);
+    let csv = render(&standings, TableFormat::Csv, true, None);
     assert!(csv.contains(",\"*bold*, \"\"quoted\"\"\","), "{csv}");
 }
 
@@ -187,21 +187,21 @@ fn reason_of_a_disqualification_is_in_every_format() {
         let text = as_text(&standings);
         assert!(text.contains(&format!(" is {says}")) && text.contains("(disqualified)"), "{game}\n{text}");
         assert!(text.contains("2026-11-15 10:30 UTC") && text.contains("was published"), "{game}\n{text}");
-        let csv = render(&standings, Format::Csv, false, None);
+        let csv = render(&standings, TableFormat::Csv, false, None);
         assert!(csv.contains(&format!("\"{says}\"")) && csv.contains("\n,") && !csv.contains("UTC"), "{csv}");
         let said = says.replace('<', "&lt;").replace('>', "&gt;");
-        let markdown = render(&standings, Format::Md, true, None);
+        let markdown = render(&standings, TableFormat::Md, true, None);
         assert!(
             markdown.contains(&format!("| {said} |")) && markdown.contains(&format!(" is {said}")),
             "{game}"
         );
-        let html = render(&standings, Format::Html, true, None);
+        let html = render(&standings, TableFormat::Html, true, None);
         assert!(
             html.contains(&said.replace('\'', "&#39;")) && html.contains("(disqualified)"),
             "{game}\n{html}"
         );
         let json: serde_json::Value =
-            serde_json::from_str(&render(&standings, Format::Json, true, None)).unwrap();
+            serde_json::from_str(&render(&standings, TableFormat::Json, true, None)).unwrap();
         assert_eq!(json["rulings"][0]["reason"], *reason, "{game}");
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::config::{Limits, Rate};
+use crate::config::{Rate, RateLimits};
 use crate::error::{ApiError, ApiResult};
 
 /// Maximum number of buckets. Only an attack needs more.
@@ -67,14 +67,14 @@ impl Bucket {
 
 /// All token buckets.
 pub struct RateLimiter {
-    limits: Limits,
+    limits: RateLimits,
     name_hasher: RandomState,
     buckets: Mutex<HashMap<(LimitedAction, LimitKey), Bucket>>,
 }
 
 impl RateLimiter {
     /// With all buckets full.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: RateLimits) -> Self {
         Self { limits, name_hasher: RandomState::new(), buckets: Mutex::default() }
     }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn limiter() -> RateLimiter {
-        RateLimiter::new(Limits::default())
+        RateLimiter::new(RateLimits::default())
     }
 
     #[test]

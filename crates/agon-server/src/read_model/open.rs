@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_league::config::BotSource;
@@ -58,7 +58,7 @@ pub async fn load(
     competition_handle: &CompetitionHandle,
     loaded: Arc<LoadedCompetition>,
 ) -> Result<(), String> {
-    let message = |failure: Failure| failure.message;
+    let message = |failure: Diagnostic| failure.message;
     let ledger = if loaded.is_begun_at(&competition_handle.ledgers).await.map_err(message)? {
         Some(loaded.ledger_to_read_at(&competition_handle.ledgers).await.map_err(message)?)
     } else {
@@ -122,7 +122,7 @@ async fn initial_state(
     loaded: &LoadedCompetition,
     ledgers: &LedgerLocation,
 ) -> Result<CompetitionState, StartError> {
-    let failed = |failure: Failure| StartError::Other(failure.message);
+    let failed = |failure: Diagnostic| StartError::Other(failure.message);
     if !loaded.is_begun_at(ledgers).await.map_err(failed)? {
         return Ok(CompetitionState::Closed);
     }

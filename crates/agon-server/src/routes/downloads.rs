@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agon_competition::LoadedCompetition;
 use agon_core::record::read;
 use agon_report::export;
-use agon_report::table_formats::{self, Format};
+use agon_report::table_formats::{self, TableFormat};
 use agon_store::{Ledger, MatchFilter};
 use axum::body::Body;
 use axum::extract::State;
@@ -161,12 +161,12 @@ async fn download(
 }
 
 /// Parses names such as `table-2.csv`.
-fn table_file(name: &str) -> Option<(u32, Format, &'static str)> {
+fn table_file(name: &str) -> Option<(u32, TableFormat, &'static str)> {
     let (number, extension) = name.strip_prefix("table-")?.split_once('.')?;
     let (format, content_type) = match extension {
-        "csv" => (Format::Csv, "text/csv; charset=utf-8"),
-        "json" => (Format::Json, "application/json"),
-        "md" => (Format::Md, "text/markdown; charset=utf-8"),
+        "csv" => (TableFormat::Csv, "text/csv; charset=utf-8"),
+        "json" => (TableFormat::Json, "application/json"),
+        "md" => (TableFormat::Md, "text/markdown; charset=utf-8"),
         _ => return None,
     };
     Some((number.parse().ok()?, format, content_type))

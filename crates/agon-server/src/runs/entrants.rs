@@ -56,7 +56,7 @@ pub async fn load_competition(
     site_db: &SiteDb,
     competition: &HostedCompetition,
 ) -> ApiResult<LoadedCompetition> {
-    let invalid = |failure: agon_bots::Failure| ApiError::invalid("file", failure.message);
+    let invalid = |failure: agon_bots::Diagnostic| ApiError::invalid("file", failure.message);
     if competition.origin == Origin::File {
         let file = Path::new(&competition.file).to_owned();
         let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&file)).await;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::run::{RunContext, run_competition};
 use agon_core::ErrorKind;
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
@@ -91,7 +91,12 @@ impl ExecutorChoice<'_> {
 }
 
 /// Plays until the run ends or must give up its cores.
-fn play_slice(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -> Result<RunSlice, Failure> {
+fn play_slice(
+    app: &AppState,
+    id: &str,
+    handle: &Handle,
+    stop: &Arc<StopFlag>,
+) -> Result<RunSlice, Diagnostic> {
     let competition = handle.block_on(app.office.competition(id)).map_err(internal_error)?;
     if competition.state != CompetitionState::Running {
         return Ok(RunSlice::NotRunning);
@@ -173,7 +178,7 @@ fn phase_waited_for(
 }
 
 /// Stores the outcome in the site database. Returns whether to continue playing.
-fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Failure>) -> bool {
+fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Diagnostic>) -> bool {
     let (state, message) = match slice {
         Ok(RunSlice::NotRunning) => return false,
         // It was stopped to release cores, or paused: the state tells which.
@@ -214,11 +219,11 @@ fn update_game_count(app: &AppState) {
     app.meters.games.store(cores as i64, Ordering::Relaxed);
 }
 
-fn internal_error(error: impl std::fmt::Display) -> Failure {
-    Failure { kind: ErrorKind::Internal, message: error.to_string() }
+fn internal_error(error: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
-fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Diagnostic {
     let message = crate::error::panic_message(panic);
     internal_error(format!(
         "the run failed with an internal error: {message}\nhint: resume the competition; if it fails again, report a bug in Agon"

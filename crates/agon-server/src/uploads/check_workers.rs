@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use agon_bots::check::{CheckRequest, check};
-use agon_bots::{Failure, SandboxMode};
+use agon_bots::{Diagnostic, SandboxMode};
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
@@ -250,7 +250,7 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     };
     let checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,
-        Err(Failure { message, .. }) => return CheckVerdict::check_failed(&message),
+        Err(Diagnostic { message, .. }) => return CheckVerdict::check_failed(&message),
     };
     meta.bot = Some(bot);
     if let Err(error) = meta.write(&folder) {

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark uses it too")]
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-pub mod cup;
+pub mod competition;
 
-use agon_server::config::Limits;
+use agon_server::config::RateLimits;
 use agon_server::{AppState, Config, router};
 use agon_site_db::{Account, NewAccount, NewSession, NewToken, Role, SecretString, SignUpGrant, token_hash};
 use agon_store::Timestamp;
@@ -33,7 +33,7 @@ impl Site {
     /// A public site with very high limits.
     pub async fn new() -> Self {
         Self::with(|config| {
-            config.limits = Limits::generous();
+            config.limits = RateLimits::generous();
             config.sign_up = agon_server::SignUp::Open;
         })
         .await

@@ -8,7 +8,7 @@ use agon_site_db::{Account, AccountId, CompetitionState, Role};
 use agon_store::Timestamp;
 use serde_json::{Value, json};
 
-use super::common::cup::played;
+use super::common::competition::played;
 use super::common::{Client, Site};
 
 /// The seed of a competition that is not finished. It must never be in a response.

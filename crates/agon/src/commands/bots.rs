@@ -1,13 +1,13 @@
 //! `agon bots GAME`: lists the house bots, weakest first.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use serde_json::json;
 
 use crate::cli::Bots;
 use crate::output;
 
 /// Lists the house bots.
-pub fn run(args: &Bots) -> Result<(), Failure> {
+pub fn run(args: &Bots) -> Result<(), Diagnostic> {
     let table = agon_engine::any_game(&args.game)?;
     let bots = table.house_bots();
     if args.json {

@@ -1,6 +1,6 @@
 //! `agon check GAME BOT`: checks whether a bot would be accepted.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::check::{CheckRequest, check};
 use agon_core::ErrorKind;
 
@@ -8,7 +8,7 @@ use crate::cli::Check;
 use crate::{output, setup};
 
 /// Checks a bot.
-pub fn run(args: &Check) -> Result<(), Failure> {
+pub fn run(args: &Check) -> Result<(), Diagnostic> {
     let order = CheckRequest {
         game: &args.game,
         bot: &args.bot,
@@ -25,5 +25,9 @@ pub fn run(args: &Check) -> Result<(), Failure> {
         output::print(&checked.text())?;
     }
     // The result is already on stdout.
-    if checked.accepted { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
+    if checked.accepted {
+        Ok(())
+    } else {
+        Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
+    }
 }

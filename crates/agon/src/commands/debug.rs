@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::record::Record;
 use agon_core::{AnswerTimes, ErrorKind, FaultReport, Seat};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
@@ -44,12 +44,12 @@ struct ReaskedAnswer {
 }
 
 /// Asks the bot again.
-pub fn run(args: &Debug) -> Result<(), Failure> {
+pub fn run(args: &Debug) -> Result<(), Diagnostic> {
     let session = parse(args)?;
     if args.pdb { pdb::run(&session) } else { compare(&session) }
 }
 
-fn parse(args: &Debug) -> Result<DebugSession<'_>, Failure> {
+fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
     let mut records = atomic_file::read(&args.record)?;
     let index = game_index(args, records.len())?;
     let table = agon_engine::any_game(&records[index].header.game)?;
@@ -59,11 +59,11 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Failure> {
     let films = (first + 1..)
         .zip(records)
         .map(|(number, record)| {
-            table.film(record, &assets).map_err(|e| Failure::replay(&args.record, number, &e))
+            table.film(record, &assets).map_err(|e| Diagnostic::replay(&args.record, number, &e))
         })
         .collect::<Result<Vec<_>, _>>()?;
     let Some(film) = films.last() else {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             "the record contains no games",
             "record one: agon play ... --record FILE",
         ));
@@ -73,7 +73,10 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Failure> {
         let what = format!("--seat: seat {1} does not exist; the game has {0} seats", seats.len(), args.seat);
         let names =
             Seat::all(seats.len()).zip(seats).map(|(seat, who)| format!("{seat} {}", one_line(&who.name)));
-        return Err(Failure::wrong_use(what, format!("seats are {}", names.collect::<Vec<_>>().join(", "))));
+        return Err(Diagnostic::wrong_use(
+            what,
+            format!("seats are {}", names.collect::<Vec<_>>().join(", ")),
+        ));
     };
     let requests = film.requests(seat);
     check_turn(args.turn, film.len() - 1, seat, &requests)?;
@@ -82,16 +85,16 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Failure> {
 }
 
 /// Index of the game in the file, from 0.
-fn game_index(args: &Debug, count: usize) -> Result<usize, Failure> {
+fn game_index(args: &Debug, count: usize) -> Result<usize, Diagnostic> {
     let file = args.record.display();
     match args.game {
         None if count == 1 => Ok(0),
         Some(k) if (1..=count).contains(&k) => Ok(k - 1),
-        None => Err(Failure::wrong_use(
+        None => Err(Diagnostic::wrong_use(
             format!("{file} contains {count} games"),
             format!("choose one with --game K, from 1 to {count}"),
         )),
-        Some(k) => Err(Failure::wrong_use(
+        Some(k) => Err(Diagnostic::wrong_use(
             format!("--game: game {k} does not exist; {file} contains {count} games"),
             format!("use a number from 1 to {count}"),
         )),
@@ -103,10 +106,10 @@ fn check_turn(
     turns: usize,
     seat: Seat,
     requests: &[RecordedRequest],
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let (Some(first), Some(last)) = (requests.first(), requests.last()) else {
         let what = format!("seat {seat} has no turn in this game");
-        return Err(Failure::wrong_use(what, "choose another seat"));
+        return Err(Diagnostic::wrong_use(what, "choose another seat"));
     };
     let Some(turn) = turn.filter(|turn| requests.iter().all(|request| request.turn != *turn)) else {
         return Ok(());
@@ -124,7 +127,7 @@ fn check_turn(
         last.turn,
         nearest.unwrap_or(first.turn),
     );
-    Err(Failure::wrong_use(what, hint))
+    Err(Diagnostic::wrong_use(what, hint))
 }
 
 /// The bot to ask, and whether it `difference_error` from the recorded one.
@@ -133,7 +136,7 @@ fn find_bot(
     table: &dyn AnyGame,
     record: &Record,
     seat: Seat,
-) -> Result<(PlayerSpec, bool), Failure> {
+) -> Result<(PlayerSpec, bool), Diagnostic> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
     let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
@@ -144,14 +147,14 @@ fn find_bot(
         failure
     })?;
     if bot == PlayerSpec::Human {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("seat {seat} was played by a human, who cannot be asked again"),
             "choose another seat, or use --bot BOT to see a bot's answers",
         ));
     }
     // The record may be from an untrusted source, and the command that it names would run without the sandbox.
     if sandbox == SandboxMode::Off && args.bot.is_none() && is_command(&bot) {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("--sandbox off: the record names a command: {}", one_line(spec)),
             "if you trust the command, name it yourself: --bot COMMAND",
         ));
@@ -171,7 +174,7 @@ fn is_command(bot: &PlayerSpec) -> bool {
     matches!(bot, PlayerSpec::Program(one) if with_module(&one.program, "debugging").is_none())
 }
 
-fn compare(session: &DebugSession<'_>) -> Result<(), Failure> {
+fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
     let records: Vec<Record> = session.films.iter().map(|film| film.record().clone()).collect();
     let (_, assets) = setup::settings(session.table.info(), &session.args.settings)?;
     let last_game = records.len() - 1;
@@ -192,7 +195,7 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Failure> {
             let stop = here || (session.args.turn.is_none() && first_difference.is_some());
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
-        .map_err(|e| Failure::replay(&session.args.record, session.game_number(), &e))?;
+        .map_err(|e| Diagnostic::replay(&session.args.record, session.game_number(), &e))?;
     if session.args.json {
         output::print_json("debug", session.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     } else {
@@ -203,13 +206,13 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Failure> {
 }
 
 /// The negative result: an answer `difference_error`.
-pub fn difference_error(game: usize, turn: u32, hint: bool) -> Failure {
+pub fn difference_error(game: usize, turn: u32, hint: bool) -> Diagnostic {
     let mut message =
         format!("game {game}, turn {turn}: the bot's answer difference_error from the recorded one");
     if hint {
         message += &format!("\nhint: --game {game} --turn {turn} shows the turn, --pdb stops the bot there");
     }
-    Failure { kind: ErrorKind::Rejected, message }
+    Diagnostic { kind: ErrorKind::Rejected, message }
 }
 
 impl DebugSession<'_> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_bots::starter;
 use agon_competition::LoadedCompetition;
 use agon_core::ErrorKind;
@@ -20,7 +20,7 @@ use crate::cli::Demo;
 use crate::{output, setup};
 
 /// Plays the competitions, and shows them until CTRL-C.
-pub fn run(args: &Demo) -> Result<(), Failure> {
+pub fn run(args: &Demo) -> Result<(), Diagnostic> {
     let private;
     let data = if let Some(data) = &args.data {
         data.clone()
@@ -41,7 +41,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
     runtime.block_on(play_and_show(args, config))
 }
 
-async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
+async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     let files = config.files.clone();
     let server = Server::bind(config).await.map_err(serve::start_failure)?;
     let (app, url) = (server.app().clone(), server.url());
@@ -61,7 +61,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     output::note("playing five small competitions, about a minute in total ...");
     let played = tokio::select! {
         played = wait_until_finished(&app) => played,
-        () = agon_server::wait_for_stop_signal() => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
+        () = agon_server::wait_for_stop_signal() => Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }),
     };
     let result = match played {
         Ok(()) => tables(&files, args).await,
@@ -80,17 +80,17 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     result
 }
 
-fn broke(error: impl std::fmt::Display) -> Failure {
-    Failure { kind: ErrorKind::Internal, message: error.to_string() }
+fn broke(error: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
-async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Failure> {
+async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Diagnostic> {
     let page = PageRequest { after: None, limit: 100 };
     Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.
-async fn wait_until_finished(app: &AppState) -> Result<(), Failure> {
+async fn wait_until_finished(app: &AppState) -> Result<(), Diagnostic> {
     let (begun, mut reported) = (Instant::now(), Vec::new());
     loop {
         let all = competitions(app).await?;
@@ -119,7 +119,7 @@ async fn wait_until_finished(app: &AppState) -> Result<(), Failure> {
 }
 
 /// Prints the final table of each competition.
-async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
+async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Diagnostic> {
     let mut list = Vec::new();
     for file in files {
         let loaded = LoadedCompetition::read(file)?;
@@ -130,8 +130,12 @@ async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
         if args.json {
             list.push(standings.json());
         } else {
-            let text =
-                table_formats::render(&standings, table_formats::Format::Text, true, output::table_width());
+            let text = table_formats::render(
+                &standings,
+                table_formats::TableFormat::Text,
+                true,
+                output::table_width(),
+            );
             output::print(&format!("\n{text}"))?;
         }
     }
@@ -142,7 +146,7 @@ async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
 }
 
 /// Writes the competition files, each with the house bots and, if Python is installed, with the bot that `agon new` writes.
-fn write_files(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
+fn write_files(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Diagnostic> {
     let python = !args.house && agon_host::python::is_there();
     let seed = setup::seed(Some(&args.seed))?;
     let mut files = Vec::new();
@@ -161,13 +165,13 @@ fn write_files(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
         }
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         fs::write(&path, text)
-            .map_err(|e| Failure::io("write", &path, &e, "check disk space and write permission"))?;
+            .map_err(|e| Diagnostic::io("write", &path, &e, "check disk space and write permission"))?;
     }
     Ok(files)
 }
 
 /// Writes a starter bot, and returns its entry in the competition file.
-fn starter_entrant(game: &str, role: &str, folder: &Path) -> Result<String, Failure> {
+fn starter_entrant(game: &str, role: &str, folder: &Path) -> Result<String, Diagnostic> {
     let home = folder.join("bots/starter");
     for (name, content, _) in starter::files(game, "python", "starter")? {
         let path = home.join(name);

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
 use agon_grid::probe::{self, ProbeResult};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{grid, output};
 
 /// Result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum CheckStatus {
     Good,
     /// Agon works, but with a restriction.
     Note,
@@ -23,7 +23,7 @@ enum Health {
     Bad,
 }
 
-impl Health {
+impl CheckStatus {
     const fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
@@ -35,7 +35,7 @@ impl Health {
 
 struct Check {
     name: Cow<'static, str>,
-    health: Health,
+    health: CheckStatus,
     found: String,
     /// Instruction for the user.
     hint: Cow<'static, str>,
@@ -46,7 +46,7 @@ fn sandbox() -> Vec<Check> {
     match agon_host::sandbox::probe() {
         Err(error) => vec![Check {
             name: "sandbox".into(),
-            health: Health::Bad,
+            health: CheckStatus::Bad,
             found: error.to_string(),
             hint: "Agon cannot run programs here, only house bots".into(),
         }],
@@ -54,7 +54,7 @@ fn sandbox() -> Vec<Check> {
             .iter()
             .map(|layer| Check {
                 name: layer.name().into(),
-                health: if layer.active { Health::Good } else { Health::Note },
+                health: if layer.active { CheckStatus::Good } else { CheckStatus::Note },
                 found: if layer.detail.is_empty() {
                     layer.what().to_owned()
                 } else {
@@ -69,26 +69,26 @@ fn sandbox() -> Vec<Check> {
 impl From<ProbeResult> for Check {
     fn from(finding: ProbeResult) -> Self {
         let health = match finding.health {
-            probe::Health::Good => Health::Good,
-            probe::Health::Note => Health::Note,
-            probe::Health::Bad => Health::Bad,
+            probe::Health::Good => CheckStatus::Good,
+            probe::Health::Note => CheckStatus::Note,
+            probe::Health::Bad => CheckStatus::Bad,
         };
         Self { name: finding.check.into(), health, found: finding.found, hint: finding.hint.into() }
     }
 }
 
 /// Checks of the NATS server: everything that coordinator and workers need.
-fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
+fn nats(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
     let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))?;
     Ok(findings.into_iter().map(Check::from).collect())
 }
 
 /// Checks of the database.
-fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
+fn database(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
     let Some(url) = &args.database else { return Ok(Vec::new()) };
     let check = |name: String, answer: Result<String, String>| {
-        let health = if answer.is_ok() { Health::Good } else { Health::Bad };
+        let health = if answer.is_ok() { CheckStatus::Good } else { CheckStatus::Bad };
         let text = answer.unwrap_or_else(|error| error);
         let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         Check { name: name.into(), health, found: found.to_owned(), hint: hint.to_owned().into() }
@@ -104,7 +104,7 @@ fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
 }
 
 /// Checks the machine, and the servers that the user named.
-pub fn run(args: &Doctor) -> Result<(), Failure> {
+pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
     let mut checks =
         vec![version(), cores(), clocks(), temporary_folder(), terminal(), colour(), games(), python()];
     checks.extend(sandbox());
@@ -118,7 +118,7 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
         output::print_json("doctor", json!({"checks": list}))?;
     } else {
         let row = |c: &Check| {
-            let hint = if c.health == Health::Good { "" } else { &*c.hint };
+            let hint = if c.health == CheckStatus::Good { "" } else { &*c.hint };
             vec![c.name.to_string(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
         };
         output::print(&output::table(
@@ -126,8 +126,8 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
             checks.iter().map(row).collect(),
         ))?;
     }
-    match checks.iter().find(|c| c.health == Health::Bad) {
-        Some(c) => Err(Failure {
+    match checks.iter().find(|c| c.health == CheckStatus::Bad) {
+        Some(c) => Err(Diagnostic {
             kind: ErrorKind::Rejected,
             message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint),
         }),
@@ -138,13 +138,13 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
 fn version() -> Check {
     let found =
         format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
-    let health = if cfg!(target_os = "linux") { Health::Good } else { Health::Note };
+    let health = if cfg!(target_os = "linux") { CheckStatus::Good } else { CheckStatus::Note };
     Check { name: "program".into(), health, found, hint: "use Linux: Agon is built and tested there".into() }
 }
 
 fn cores() -> Check {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let health = if cores > 1 { Health::Good } else { Health::Note };
+    let health = if cores > 1 { CheckStatus::Good } else { CheckStatus::Note };
     Check {
         name: "cores".into(),
         health,
@@ -161,7 +161,7 @@ fn clocks() -> Check {
         std::hint::black_box(Instant::now());
     }
     let each = start.elapsed() / READS;
-    let health = if each.as_nanos() < 200 { Health::Good } else { Health::Note };
+    let health = if each.as_nanos() < 200 { CheckStatus::Good } else { CheckStatus::Note };
     let hint = "the kernel's clock source is slow; see /sys/devices/system/clocksource/clocksource0/available_clocksource";
     Check {
         name: "clock".into(),
@@ -179,13 +179,13 @@ fn temporary_folder() -> Check {
     match written {
         Ok(()) => Check {
             name: "scratch".into(),
-            health: Health::Good,
+            health: CheckStatus::Good,
             found: format!("{place} is writable"),
             hint: hint.into(),
         },
         Err(error) => Check {
             name: "scratch".into(),
-            health: Health::Bad,
+            health: CheckStatus::Bad,
             found: format!("{place}: {error}"),
             hint: hint.into(),
         },
@@ -195,9 +195,9 @@ fn temporary_folder() -> Check {
 fn terminal() -> Check {
     let both = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let (health, found) = if both {
-        (Health::Good, "available for --watch and human")
+        (CheckStatus::Good, "available for --watch and human")
     } else {
-        (Health::Note, "none: --watch prints text")
+        (CheckStatus::Note, "none: --watch prints text")
     };
     Check {
         name: "terminal".into(),
@@ -210,7 +210,7 @@ fn terminal() -> Check {
 fn colour() -> Check {
     let found = if output::colour() { "on" } else { "off" };
     let hint = "unset NO_COLOR and run in a terminal for colour";
-    Check { name: "colour".into(), health: Health::Good, found: found.to_owned(), hint: hint.into() }
+    Check { name: "colour".into(), health: CheckStatus::Good, found: found.to_owned(), hint: hint.into() }
 }
 
 fn games() -> Check {
@@ -221,7 +221,7 @@ fn games() -> Check {
         .map(|t| t.house_bots().len())
         .sum();
     let found = format!("{} games, {bots} house bots", infos.len());
-    Check { name: "games".into(), health: Health::Good, found, hint: "".into() }
+    Check { name: "games".into(), health: CheckStatus::Good, found, hint: "".into() }
 }
 
 /// Python is only needed for bots that are written in Python.
@@ -231,11 +231,11 @@ fn python() -> Check {
     match version {
         Some(out) => {
             let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-            Check { name: "python".into(), health: Health::Good, found, hint: hint.into() }
+            Check { name: "python".into(), health: CheckStatus::Good, found, hint: hint.into() }
         }
         None => Check {
             name: "python".into(),
-            health: Health::Note,
+            health: CheckStatus::Note,
             found: "not found".to_owned(),
             hint: hint.into(),
         },

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_report::export;
 use agon_store::{Ledger, PhaseState, archive};
@@ -14,7 +14,7 @@ use crate::competition;
 use crate::output;
 
 /// Writes the files.
-pub fn run(args: &cli::Export) -> Result<(), Failure> {
+pub fn run(args: &cli::Export) -> Result<(), Diagnostic> {
     let loaded = LoadedCompetition::read(&args.file)?;
     let runtime = competition::runtime()?;
     let ledger = runtime.block_on(loaded.ledger_to_read_at(&args.ledger.location()))?;
@@ -39,16 +39,16 @@ fn files(
     runtime: &Runtime,
     ledger: &dyn Ledger,
     named: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     fs::create_dir_all(named)
-        .map_err(|e| Failure::io("create", named, &e, "check disk space and write permission"))?;
+        .map_err(|e| Diagnostic::io("create", named, &e, "check disk space and write permission"))?;
     let folder = named.canonicalize()?;
     let (written, revealed) = runtime.block_on(async {
         let phases = ledger.phases().await?;
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let revealed = ledger.competition().await?.revealed.is_some();
         let written = export::all(loaded, ledger, begun, revealed, &folder).await?;
-        Ok::<_, Failure>((written, revealed))
+        Ok::<_, Diagnostic>((written, revealed))
     })?;
     let mut text = String::new();
     for one in written {

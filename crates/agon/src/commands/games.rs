@@ -1,6 +1,6 @@
 //! `agon games [GAME]`: lists the games, or describes one.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::cli::Games;
 use crate::output;
 
 /// Lists the games, or describes one.
-pub fn run(args: &Games) -> Result<(), Failure> {
+pub fn run(args: &Games) -> Result<(), Diagnostic> {
     match &args.game {
         Some(id) => {
             let info = agon_engine::any_game(id)?.info();

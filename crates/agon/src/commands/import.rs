@@ -1,6 +1,6 @@
 //! `agon import ARCHIVE`: creates a ledger from an archive of `agon export --archive`.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LedgerLocation;
 use agon_store::archive;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::competition;
 use crate::output;
 
 /// Creates the ledger.
-pub fn run(args: &cli::Import) -> Result<(), Failure> {
+pub fn run(args: &cli::Import) -> Result<(), Diagnostic> {
     let runtime = competition::runtime()?;
     let stem = args.archive.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (moved, ledger, next) = match args.ledger.location() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::manifest::quoted;
 use agon_league::config::preset;
 use serde_json::json;
@@ -12,16 +12,16 @@ use crate::cli::Init;
 use crate::output;
 
 /// Writes the file, and prints the next steps.
-pub fn run(args: &Init) -> Result<(), Failure> {
+pub fn run(args: &Init) -> Result<(), Diagnostic> {
     let info = agon_engine::any_game(&args.game)?.info();
     let Some(text) = preset(info.id) else {
         let hint = "write one yourself; docs/competition-file.md explains the format";
-        return Err(Failure::wrong_use(format!("{} has no competition file", info.title), hint));
+        return Err(Diagnostic::wrong_use(format!("{} has no competition file", info.title), hint));
     };
     let shown = args.file.display().to_string();
     if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{shown} already exists; nothing was written");
-        return Err(Failure::wrong_use(what, "name another file, or remove it first"));
+        return Err(Diagnostic::wrong_use(what, "name another file, or remove it first"));
     }
     let file = quoted(&shown);
     AtomicFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;

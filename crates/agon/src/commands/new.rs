@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::manifest::quoted;
 use agon_bots::starter::{self, Starter, TemplateNames};
 use agon_host::Program;
@@ -15,7 +15,7 @@ use crate::cli::New;
 use crate::output;
 
 /// Writes the bot, builds it if possible, and prints the next steps.
-pub fn run(args: &New) -> Result<(), Failure> {
+pub fn run(args: &New) -> Result<(), Diagnostic> {
     let info = agon_engine::any_game(&args.game)?.info();
     let language = starter::language(&args.lang)?;
     let folder = absolute_path(&args.folder)?;
@@ -63,14 +63,14 @@ fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String 
 }
 
 /// Absolute path of the folder, if a bot can be written there.
-fn absolute_path(folder: &Path) -> Result<PathBuf, Failure> {
+fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
     let taken = |what: &str| {
         let what = format!("{}: {what}; nothing was written", folder.display());
-        Err(Failure::wrong_use(what, "name a folder that does not exist yet"))
+        Err(Diagnostic::wrong_use(what, "name a folder that does not exist yet"))
     };
     match fs::read_dir(folder).map(Iterator::count) {
         // `.` and `a/..` have no file name. An existing folder can be resolved to its real name.
-        Ok(0) => folder.canonicalize().map_err(|e| Failure::io("find", folder, &e, HINT)),
+        Ok(0) => folder.canonicalize().map_err(|e| Diagnostic::io("find", folder, &e, HINT)),
         Ok(_) => taken("the folder is not empty"),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
             match std::path::absolute(folder) {
@@ -79,7 +79,7 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Failure> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(Failure::io("read", folder, &error, HINT))
+            Err(Diagnostic::io("read", folder, &error, HINT))
         }
         Err(_) => taken("it exists and is not a folder"),
     }
@@ -97,8 +97,8 @@ impl Drop for TemporaryFolder {
 }
 
 /// Writes the files to a temporary folder, and renames the folder when it is complete.
-fn write(folder: &Path, starter: &Starter) -> Result<(), Failure> {
-    let failed = |e: io::Error| Failure::io("write", folder, &e, HINT);
+fn write(folder: &Path, starter: &Starter) -> Result<(), Diagnostic> {
+    let failed = |e: io::Error| Diagnostic::io("write", folder, &e, HINT);
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(failed)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();

@@ -1,6 +1,6 @@
 //! `agon debug ... --pdb`: runs a Python bot in this terminal, and stops it in pdb at one turn.
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::{BotLifetime, ErrorKind, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
@@ -11,14 +11,14 @@ use crate::logs::fault_text;
 use crate::output;
 
 /// Replays up to the turn, starts the debugger there, and compares the answer.
-pub fn run(session: &DebugSession<'_>) -> Result<(), Failure> {
+pub fn run(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
     let Some(target) = target(session) else { return Ok(()) };
     let program = match &session.bot {
         PlayerSpec::Program(one) => with_module(&one.program, "debugging"),
         _ => None,
     };
     let Some(program) = program else {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("--pdb: {} is not a Python bot (a folder, a .py or .py:Class)", session.bot.spec()),
             format!("use --turn {} without --pdb to see its observation and answer", target.turn),
         ));
@@ -26,7 +26,7 @@ pub fn run(session: &DebugSession<'_>) -> Result<(), Failure> {
     let (Some(first), Some(film)) = (session.films.first(), session.film()) else { return Ok(()) };
     output::print(&(session.title() + &session.turn_text(target)))?;
     output::note("pdb: the bot runs without the sandbox and without time limits; `c` continues, `q` quits");
-    let broke = |what: String| Failure {
+    let broke = |what: String| Diagnostic {
         kind: ErrorKind::Internal,
         message: format!("{}: {}\nhint: see its output above", session.bot.spec(), what.replace('\n', "; ")),
     };
@@ -86,7 +86,7 @@ fn report(
     session: &DebugSession<'_>,
     target: &RecordedRequest,
     now: &Result<String, FaultReport>,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let same = match (&target.recorded, now) {
         (Ok(then), Ok(now)) => then == now,
         (Err(then), Err(now)) => then.fault == now.fault,

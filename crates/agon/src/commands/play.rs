@@ -1,6 +1,6 @@
 //! `agon play GAME BOT BOT...`: plays games and prints a summary.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::isolation;
 use agon_core::record::{Digest, Record, Recorder, read_all};
 use agon_core::{Assets, BotLifetime, ErrorKind, Fault, GameInfo, Seat, Settings, Viewpoint};
@@ -35,7 +35,7 @@ struct PlayJob<'a> {
 }
 
 /// Plays the games.
-pub fn run(args: &Play) -> Result<(), Failure> {
+pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let job = parse(args)?;
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
@@ -67,7 +67,7 @@ pub fn run(args: &Play) -> Result<(), Failure> {
     results.finish(&job)
 }
 
-fn parse(args: &Play) -> Result<PlayJob<'_>, Failure> {
+fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
     let table = agon_engine::any_game(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
@@ -81,14 +81,14 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Failure> {
     table.check_settings(&settings, seats.len(), &assets)?;
     setup::install_game_files(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             "--games and --match-games must be at least 1",
             "omit them to play one game",
         ));
     }
     if args.match_games.is_some() && table.info().lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
-        return Err(Failure::wrong_use(what, setup::no_matches_hint()));
+        return Err(Diagnostic::wrong_use(what, setup::no_matches_hint()));
     }
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
@@ -106,7 +106,11 @@ fn progress(args: &Play) -> ProgressBar {
 }
 
 /// Plays games with a human one by one, and shows the full position at the end of each.
-fn play_with_human(job: &PlayJob<'_>, results: &mut PlayResults, logs: Option<&Logs>) -> Result<(), Failure> {
+fn play_with_human(
+    job: &PlayJob<'_>,
+    results: &mut PlayResults,
+    logs: Option<&Logs>,
+) -> Result<(), Diagnostic> {
     struct ShowEnd {
         colour: bool,
     }
@@ -158,7 +162,7 @@ struct PlayResults {
 }
 
 impl PlayResults {
-    fn new(job: &PlayJob<'_>) -> Result<Self, Failure> {
+    fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
         let file = args.record.as_deref().map(|path| AtomicFile::create(path, "the record")).transpose()?;
         Ok(Self {
@@ -180,7 +184,7 @@ impl PlayResults {
         self.keep
     }
 
-    fn add(&mut self, played: PlayedGame) -> Result<(), Failure> {
+    fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
         self.summary.push(&played);
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
@@ -214,7 +218,7 @@ impl PlayResults {
         Ok(())
     }
 
-    fn finish(mut self, job: &PlayJob<'_>) -> Result<(), Failure> {
+    fn finish(mut self, job: &PlayJob<'_>) -> Result<(), Diagnostic> {
         if let Some(file) = self.file.take() {
             file.finish()?;
         }
@@ -224,7 +228,8 @@ impl PlayResults {
         if self.watch {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
-            let films = films.map_err(|e| Failure { kind: ErrorKind::Internal, message: e.to_string() })?;
+            let films =
+                films.map_err(|e| Diagnostic { kind: ErrorKind::Internal, message: e.to_string() })?;
             watch::watch(job.table.info(), &films, job.args.every)?;
         }
         output::print(&self.text(job))

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::{ErrorKind, Seat};
 use agon_engine::Film;
 use agon_engine::debug_replay::bot_seed;
@@ -45,8 +45,8 @@ pub fn profile_bot(
     films: &[Box<dyn Film>],
     seat: Seat,
     cpu: Duration,
-) -> Result<Profile, Failure> {
-    let broke = |what: String| Failure {
+) -> Result<Profile, Diagnostic> {
+    let broke = |what: String| Diagnostic {
         kind: ErrorKind::Internal,
         message: format!(
             "the profile failed: {}\nhint: check that the bot plays without --profile",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
@@ -14,7 +14,7 @@ use crate::cli::Replay;
 use crate::{output, setup, watch};
 
 /// Shows or checks the games.
-pub fn run(args: &Replay) -> Result<(), Failure> {
+pub fn run(args: &Replay) -> Result<(), Diagnostic> {
     let records = atomic_file::read(&args.record)?;
     let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
     let count = records.len();
@@ -24,7 +24,7 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
             let pick = records.into_iter().enumerate().nth(k.wrapping_sub(1));
             let what =
                 format!("--game: game {k} does not exist; {} contains {count} games", args.record.display());
-            vec![pick.ok_or_else(|| Failure::wrong_use(what, format!("use a number from 1 to {count}")))?]
+            vec![pick.ok_or_else(|| Diagnostic::wrong_use(what, format!("use a number from 1 to {count}")))?]
         }
     };
     // A file may contain different games. Consecutive films of one game are watched together.
@@ -32,7 +32,7 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
     for (i, record) in chosen {
         let table = agon_engine::any_game(&record.header.game)?;
         let (_, assets) = setup::settings(table.info(), &args.settings)?;
-        let film = table.film(record, &assets).map_err(|e| Failure::replay(&args.record, i + 1, &e))?;
+        let film = table.film(record, &assets).map_err(|e| Diagnostic::replay(&args.record, i + 1, &e))?;
         films.push((i + 1, table.info(), film));
     }
     if args.json {
@@ -76,10 +76,10 @@ fn scales(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
 }
 
 /// Writes one game as a page.
-fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Failure> {
+fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Diagnostic> {
     let [(_, info, film)] = films else {
         let what = format!("--html: the file contains {} games", films.len());
-        return Err(Failure::wrong_use(what, "choose one with --game K"));
+        return Err(Diagnostic::wrong_use(what, "choose one with --game K"));
     };
     let film = agon_engine::film::json::to_json(info, film.as_ref(), &FilmExtras::default());
     AtomicFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;

@@ -1,6 +1,6 @@
 //! `agon report FILE DIR`: writes a competition as static pages that open from disk.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_report::GameSelection;
 use agon_report::write::write_report_from;
@@ -12,12 +12,12 @@ use crate::{cli, competition, output};
 const DEFAULT_GAMES: usize = 12;
 
 /// Writes the pages.
-pub fn run(args: &cli::Report) -> Result<(), Failure> {
+pub fn run(args: &cli::Report) -> Result<(), Diagnostic> {
     let wanted = match args.games.as_deref() {
         None => GameSelection::Some(DEFAULT_GAMES),
         Some("all") => GameSelection::All,
         Some(number) => GameSelection::Some(number.parse().map_err(|_| {
-            Failure::wrong_use(
+            Diagnostic::wrong_use(
                 format!("--games: {number:?} is not a number"),
                 "give the number of games of each phase, or `all`",
             )

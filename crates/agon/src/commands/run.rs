@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_bots::source::players_yml;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
@@ -24,7 +24,7 @@ const STOPPING: &str =
     "finishing the current games; press CTRL-C again to stop at once (they are replayed next time)";
 
 /// Runs the competition on this machine or on workers.
-pub fn run(args: &cli::Run) -> Result<(), Failure> {
+pub fn run(args: &cli::Run) -> Result<(), Diagnostic> {
     match args.coordinator.nats.options("coordinator")? {
         None => run_with(args, &competition::runtime()?, None),
         Some(nats) => {
@@ -41,11 +41,11 @@ fn run_with(
     args: &cli::Run,
     runtime: &Runtime,
     coordinator: Option<coordinator::CoordinatorSetup>,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let loaded = match &args.base {
         None if players_yml::is_list(&args.file) => {
             let hint = format!("name the folder of its bots: agon run {} --base DIR", args.file.display());
-            return Err(Failure::wrong_use("a players.yml requires --base", hint));
+            return Err(Diagnostic::wrong_use("a players.yml requires --base", hint));
         }
         None => LoadedCompetition::read(&args.file)?,
         Some(base) => LoadedCompetition::of_players(&args.file, base)?,
@@ -84,7 +84,7 @@ fn write_result_pages(
     place: &LedgerLocation,
     runtime: &Runtime,
     quiet: bool,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let written = runtime.block_on(async {
         let ledger = loaded.ledger_to_read_at(place).await?;
         write_report_beside_ledger(loaded, &*ledger, &loaded.place.folder.join("results")).await
@@ -104,7 +104,7 @@ fn is_finished(
     loaded: &LoadedCompetition,
     place: &LedgerLocation,
     runtime: &Runtime,
-) -> Result<bool, Failure> {
+) -> Result<bool, Diagnostic> {
     if !runtime.block_on(loaded.is_begun_at(place))? {
         return Ok(false);
     }
@@ -119,7 +119,7 @@ fn play_until_end(
     runtime: &Runtime,
     args: &cli::Run,
     coordinator: Option<coordinator::CoordinatorSetup>,
-) -> Result<RunOutcome, Failure> {
+) -> Result<RunOutcome, Diagnostic> {
     let ledger = runtime.block_on(loaded.ledger_at(place))?;
     let stop = signals::stop_on_signals(STOPPING)?;
     let ended = {
@@ -138,13 +138,13 @@ fn play_until_end(
     Ok(ended)
 }
 
-fn stop_result(ended: RunOutcome, words: &str) -> Result<(), Failure> {
+fn stop_result(ended: RunOutcome, words: &str) -> Result<(), Diagnostic> {
     match ended {
         RunOutcome::Stopped => {
             if !words.is_empty() {
                 output::note(words);
             }
-            Err(Failure { kind: ErrorKind::Rejected, message: String::new() })
+            Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
         }
         _ => Ok(()),
     }
@@ -155,7 +155,7 @@ fn rename_old_ledger(
     loaded: &LoadedCompetition,
     place: &LedgerLocation,
     runtime: &Runtime,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     let LedgerLocation::Database(url) = place else { return rename_ledger_file(&loaded.place.ledger) };
     if let Some(name) = runtime.block_on(loaded.put_aside_in(url))? {
         output::note(&format!("the old ledger is now called {name}"));
@@ -163,13 +163,13 @@ fn rename_old_ledger(
     Ok(())
 }
 
-fn rename_ledger_file(ledger: &Path) -> Result<(), Failure> {
+fn rename_ledger_file(ledger: &Path) -> Result<(), Diagnostic> {
     if !ledger.exists() {
         return Ok(());
     }
     let name = |number: u32| PathBuf::from(format!("{}.{number}", ledger.display()));
     let Some(free) = (1..10_000).map(name).find(|path| !path.exists()) else {
-        return Err(Failure::wrong_use("too many old ledgers", "remove some of them"));
+        return Err(Diagnostic::wrong_use("too many old ledgers", "remove some of them"));
     };
     // SQLite's auxiliary files of a killed run belong to the ledger.
     for ending in ["-wal", "-shm"] {
@@ -179,7 +179,7 @@ fn rename_ledger_file(ledger: &Path) -> Result<(), Failure> {
         }
     }
     fs::rename(ledger, &free)
-        .map_err(|e| Failure::io("rename", ledger, &e, "check the write permission of the folder"))?;
+        .map_err(|e| Diagnostic::io("rename", ledger, &e, "check the write permission of the folder"))?;
     output::note(&format!("the old ledger is now {}", free.display()));
     Ok(())
 }

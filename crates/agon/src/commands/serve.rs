@@ -1,6 +1,6 @@
 //! `agon serve`: runs the web server.
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_competition::LedgerLocation;
 use agon_core::ErrorKind;
 use agon_server::{Config, Server, StartError};
@@ -9,7 +9,7 @@ use crate::server_client::cli::{Serve, SignUp};
 use crate::{output, setup};
 
 /// Serves until it is asked to stop.
-pub fn run(args: &Serve) -> Result<(), Failure> {
+pub fn run(args: &Serve) -> Result<(), Diagnostic> {
     let config = config(args)?;
     runtime()?.block_on(agon_server::serve(config, announce)).map_err(start_failure)
 }
@@ -24,7 +24,7 @@ fn announce(server: &Server) {
     }
 }
 
-fn config(args: &Serve) -> Result<Config, Failure> {
+fn config(args: &Serve) -> Result<Config, Diagnostic> {
     let mut config = Config::new(&args.data);
     if let Some(url) = &args.database {
         match (url.strip_prefix("sqlite:"), url.split_once("://")) {
@@ -37,7 +37,7 @@ fn config(args: &Serve) -> Result<Config, Failure> {
             _ => {
                 // The URL may contain a password, so the error does not repeat it.
                 let hint = "write postgres://USER@HOST/NAME for the ledgers, or sqlite:PATH for accounts and submissions";
-                return Err(Failure::wrong_use("--database: unknown kind of database", hint));
+                return Err(Diagnostic::wrong_use("--database: unknown kind of database", hint));
             }
         }
     }
@@ -53,7 +53,7 @@ fn config(args: &Serve) -> Result<Config, Failure> {
     if let Some(url) = &args.public_url {
         if !url.starts_with("http://") && !url.starts_with("https://") {
             let hint = "write it as in a browser: https://agon.example.org";
-            return Err(Failure::wrong_use(format!("--public-url: `{url}` is not a web address"), hint));
+            return Err(Diagnostic::wrong_use(format!("--public-url: `{url}` is not a web address"), hint));
         }
         config.public_url = Some(url.clone());
     }
@@ -64,16 +64,16 @@ fn config(args: &Serve) -> Result<Config, Failure> {
 }
 
 /// The async runtime of the server.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub fn runtime() -> Result<tokio::runtime::Runtime, Diagnostic> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
 /// Converts the reason why the server did not start.
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
-pub fn start_failure(error: StartError) -> Failure {
+pub fn start_failure(error: StartError) -> Diagnostic {
     match error {
         StartError::Grid(error) => error.into(),
         StartError::Ledgers(failure) => failure,
-        other => Failure { kind: ErrorKind::Internal, message: other.to_string() },
+        other => Diagnostic { kind: ErrorKind::Internal, message: other.to_string() },
     }
 }

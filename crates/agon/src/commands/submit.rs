@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::check::{CheckResult, StepOutcome, StepResult};
 use agon_core::ErrorKind;
 use agon_host::BotRejection;
@@ -19,7 +19,7 @@ const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
 
 /// Submits the bot.
-pub fn run(args: &Submit) -> Result<(), Failure> {
+pub fn run(args: &Submit) -> Result<(), Diagnostic> {
     let (server, competition) = parse_target(args)?;
     let token = files::token()?;
     if let Some(host) = server.strip_prefix("http://")
@@ -49,9 +49,9 @@ pub fn run(args: &Submit) -> Result<(), Failure> {
         let failure = answer.to_failure();
         if args.json {
             output::print_json("submission", answer.json)?;
-            return Err(Failure { kind: ErrorKind::Rejected, message: String::new() });
+            return Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() });
         }
-        return Err(Failure { kind: ErrorKind::Rejected, ..failure });
+        return Err(Diagnostic { kind: ErrorKind::Rejected, ..failure });
     }
     let mut submission = answer.success()?;
     output::note(&format!("submitted {} bytes; waiting for the check", content.len()));
@@ -64,7 +64,7 @@ pub fn run(args: &Submit) -> Result<(), Failure> {
 }
 
 /// Prints the check result.
-fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
+fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Diagnostic> {
     let state = submission["state"].as_str().unwrap_or_default().to_owned();
     if args.json {
         output::print_json("submission", submission)?;
@@ -84,8 +84,8 @@ fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Fai
     match state.as_str() {
         "accepted" => Ok(()),
         // The result is already on stdout.
-        "refused" => Err(Failure { kind: ErrorKind::Rejected, message: String::new() }),
-        _ => Err(Failure {
+        "refused" => Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }),
+        _ => Err(Diagnostic {
             kind: ErrorKind::Internal,
             message: "the check failed on the server\nhint: submit the bot again".to_owned(),
         }),
@@ -93,7 +93,7 @@ fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Fai
 }
 
 /// Server address and competition id.
-fn parse_target(args: &Submit) -> Result<(String, String), Failure> {
+fn parse_target(args: &Submit) -> Result<(String, String), Diagnostic> {
     let mut server = args.server.clone();
     let mut id = args.competition.trim_end_matches('/').to_owned();
     if let Some((origin, rest)) =
@@ -105,18 +105,18 @@ fn parse_target(args: &Submit) -> Result<(String, String), Failure> {
     let server = server.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
     if !server.starts_with("http://") && !server.starts_with("https://") {
         let what = format!("--server: `{server}` is not a web address");
-        return Err(Failure::wrong_use(what, "write it as in a browser: https://agon.example.org"));
+        return Err(Diagnostic::wrong_use(what, "write it as in a browser: https://agon.example.org"));
     }
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     if id.is_empty() || !id.bytes().all(plain) {
         let hint = "use the last part of the address of its page: .../c/COMPETITION";
-        return Err(Failure::wrong_use(format!("`{id}` is not a competition id"), hint));
+        return Err(Diagnostic::wrong_use(format!("`{id}` is not a competition id"), hint));
     }
     Ok((server, id))
 }
 
 /// Finds the number of one of the user's bots by name.
-fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failure> {
+fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Diagnostic> {
     let mine = client.get("me/bots")?.success()?;
     let own: Vec<&Json> = mine["items"].as_array().into_iter().flatten().collect();
     let here = |one: &&&Json| one["competition"] == competition && one["withdrawn"] == false;
@@ -130,7 +130,7 @@ fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i6
             [] => "you have no bots there yet; submit a new one with --name NAME".to_owned(),
             names => format!("you have {}", names.join(", ")),
         };
-        Failure::wrong_use(format!("you have no bot {name} in {competition}"), hint)
+        Diagnostic::wrong_use(format!("you have no bot {name} in {competition}"), hint)
     })
 }
 

@@ -1,6 +1,6 @@
 //! `agon table FILE`: prints the current tables of a competition.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_report::table_formats;
 use agon_runner::phase_results;
@@ -10,7 +10,7 @@ use crate::cli;
 use crate::{competition, output};
 
 /// Prints the tables.
-pub fn run(args: &cli::Table) -> Result<(), Failure> {
+pub fn run(args: &cli::Table) -> Result<(), Diagnostic> {
     let loaded = LoadedCompetition::read(&args.file)?;
     let runtime = competition::runtime()?;
     let ledger = runtime.block_on(loaded.ledger_to_read_at(&args.ledger.location()))?;
@@ -25,7 +25,7 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
                 1 => "the competition has one phase".to_owned(),
                 all => format!("use a phase from 1 to {all}"),
             };
-            return Err(Failure::wrong_use(what, hint));
+            return Err(Diagnostic::wrong_use(what, hint));
         }
     };
     let standings =

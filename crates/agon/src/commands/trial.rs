@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
 use agon_core::{Assets, BotLifetime, ClockRule, ErrorKind, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
@@ -40,7 +40,7 @@ struct TrialLineup {
 }
 
 /// Times the bots.
-pub fn run(args: &Trial) -> Result<(), Failure> {
+pub fn run(args: &Trial) -> Result<(), Diagnostic> {
     let job = parse(args)?;
     // A bot that cannot be write_profile, or a file that cannot be written, is reported before any game.
     let wanted = match args.profile.as_deref() {
@@ -70,7 +70,7 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
         None => Ok(()),
         Some(one) => {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
-            Err(Failure {
+            Err(Diagnostic {
                 kind: ErrorKind::Rejected,
                 message: format!("{} gave no answer: {}", one_line(&one.spec), why.replace('\n', "; ")),
             })
@@ -78,31 +78,31 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
     }
 }
 
-fn parse(args: &Trial) -> Result<TrialJob<'_>, Failure> {
+fn parse(args: &Trial) -> Result<TrialJob<'_>, Diagnostic> {
     let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
     if args.games == 0 {
-        return Err(Failure::wrong_use("--games must be at least 1", "omit it to play ten games"));
+        return Err(Diagnostic::wrong_use("--games must be at least 1", "omit it to play ten games"));
     }
     if let Some(role) = args.role.as_deref().filter(|role| info.roles.iter().all(|known| known.name != *role))
     {
         let roles: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             format!("--role: {} has no role `{role}`", info.id),
             format!("use one of: {}", roles.join(", ")),
         ));
     }
     if let Some(seats) = args.seats.filter(|seats| !info.seats.allows(*seats)) {
         let what = format!("--seats: {} needs {} seats, not {seats}", info.id, info.seats.describe());
-        return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
+        return Err(Diagnostic::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
     let mut lineups = Vec::new();
     for spec in &args.bots {
         let bot = setup::resolve_bot(&args.game, spec, args.sandbox)?;
         if bot == PlayerSpec::Human {
-            return Err(Failure::wrong_use(
+            return Err(Diagnostic::wrong_use(
                 "a human cannot be timed",
                 "name a bot; use `agon play` to play yourself",
             ));
@@ -114,7 +114,7 @@ fn parse(args: &Trial) -> Result<TrialJob<'_>, Failure> {
 }
 
 /// Lineups with the bot in each role that it may be able to play.
-fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<TrialLineup>, Failure> {
+fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<TrialLineup>, Diagnostic> {
     let (info, house) = (table.info(), table.house_bots());
     let plays = |seat: &Seat| {
         let role = info.role(*seat).name;
@@ -136,7 +136,7 @@ fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Ve
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;
         if seats.contains(&PlayerSpec::Human) {
-            return Err(Failure::wrong_use("--opponent: a human is too slow", "name a bot"));
+            return Err(Diagnostic::wrong_use("--opponent: a human is too slow", "name a bot"));
         }
         table.check_seats(&seats).map_err(PlayError::from)?;
         lineups.push(TrialLineup { seats, seat });
@@ -151,7 +151,7 @@ fn weakest(table: &dyn AnyGame, seat: Seat) -> PlayerSpec {
     PlayerSpec::House(name.to_owned())
 }
 
-fn write_profile(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Failure> {
+fn write_profile(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Diagnostic> {
     let profile = profile::profile_bot(program, &one.films, one.seat, one.cpu)?;
     file.add(&profile.stats)?;
     file.finish()?;
@@ -170,13 +170,13 @@ impl TrialJob<'_> {
     }
 
     /// The one Python bot to profile.
-    fn python_bot(&self) -> Result<Program, Failure> {
+    fn python_bot(&self) -> Result<Program, Diagnostic> {
         let [one] = self.lineups.as_slice() else {
             let (what, hint) = match self.args.bots.as_slice() {
                 [_] => ("--profile: the bot plays several roles", "choose one, such as --role seeker"),
                 _ => ("--profile: only one bot can be write_profile", "name one bot"),
             };
-            return Err(Failure::wrong_use(what, hint));
+            return Err(Diagnostic::wrong_use(what, hint));
         };
         let bot = &one.seats[one.seat.index()];
         let program = match bot {
@@ -184,7 +184,7 @@ impl TrialJob<'_> {
             _ => None,
         };
         program.ok_or_else(|| {
-            Failure::wrong_use(
+            Diagnostic::wrong_use(
                 format!(
                     "--profile: {} is not a Python bot (a folder, a .py or .py:Class)",
                     one_line(&bot.spec())
@@ -195,7 +195,7 @@ impl TrialJob<'_> {
     }
 
     /// Plays the games of one bot in one role. Games run one at a time, because parallel games would disturb the times.
-    fn play(&self, one: &TrialLineup, progress: &ProgressBar) -> Result<BotTimings, Failure> {
+    fn play(&self, one: &TrialLineup, progress: &ProgressBar) -> Result<BotTimings, Diagnostic> {
         let name = seat_names(&one.seats).swap_remove(one.seat.index());
         progress.set_message(one_line(&name));
         let mut timings = BotTimings::new(one.seats[one.seat.index()].spec(), name, one.seat);
@@ -226,8 +226,8 @@ impl TrialJob<'_> {
         Ok(timings)
     }
 
-    fn add_record(&self, timings: &mut BotTimings, bytes: &[u8]) -> Result<(), Failure> {
-        let broke = |what: String| Failure { kind: ErrorKind::Internal, message: what };
+    fn add_record(&self, timings: &mut BotTimings, bytes: &[u8]) -> Result<(), Diagnostic> {
+        let broke = |what: String| Diagnostic { kind: ErrorKind::Internal, message: what };
         for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
             let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
             timings.add(film.as_ref(), &self.clock);

@@ -1,6 +1,6 @@
 //! `agon update FILE`: updates entrants that are git repositories.
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
 use agon_core::ErrorKind;
@@ -17,7 +17,7 @@ const SHORT_ID_DIGITS: usize = 10;
 const MAX_LINES_SHOWN: usize = 10;
 
 /// Updates each repository. A failure does not stop the others.
-pub fn run(args: &Update) -> Result<(), Failure> {
+pub fn run(args: &Update) -> Result<(), Diagnostic> {
     let file = file::load(&args.file)?;
     let mut text = String::new();
     let mut entries: Vec<Json> = Vec::new();
@@ -43,7 +43,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
         output::print(&format!("{text}{new} updated, {same} unchanged, {failed} failed\n"))?;
     }
     // Failures are already on stdout.
-    if failed == 0 { Ok(()) } else { Err(Failure { kind: ErrorKind::Rejected, message: String::new() }) }
+    if failed == 0 { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }) }
 }
 
 fn short(commit: &str) -> &str {

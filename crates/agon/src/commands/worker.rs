@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_grid::permissions::Role;
 use agon_grid::subjects;
 use agon_grid::worker::{Worker, WorkerOptions};
@@ -16,7 +16,7 @@ use crate::{output, setup};
 const STOPPING: &str = "finishing the current games, then stopping; press CTRL-C again to stop at once (another worker plays them)";
 
 /// Plays until it is stopped or drained.
-pub fn run(args: &cli::Worker) -> Result<(), Failure> {
+pub fn run(args: &cli::Worker) -> Result<(), Diagnostic> {
     let name = worker_name(args.name.as_deref())?;
     let mut nats = args.nats.required(&name)?;
     // The connection uses the worker's name, because the NATS permissions depend on it, whatever user the address names.
@@ -45,10 +45,10 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
 }
 
 /// The worker's name.
-fn worker_name(given: Option<&str>) -> Result<String, Failure> {
+fn worker_name(given: Option<&str>) -> Result<String, Diagnostic> {
     match given {
         Some(name) if subjects::is_valid_name(name) => Ok(name.to_owned()),
-        Some(name) => Err(Failure::wrong_use(
+        Some(name) => Err(Diagnostic::wrong_use(
             format!("--name: `{name}` is not a valid worker name"),
             format!("use at most 48 letters, digits, - and _: {}", subjects::sanitize_name(name)),
         )),
@@ -57,10 +57,11 @@ fn worker_name(given: Option<&str>) -> Result<String, Failure> {
 }
 
 /// Checks that the cache is writable, so that a problem is reported before the first bot arrives.
-fn check_writable(cache: &Path) -> Result<(), Failure> {
+fn check_writable(cache: &Path) -> Result<(), Diagnostic> {
     let tried = cache.join(format!(".try-{}", std::process::id()));
     let written = fs::create_dir_all(cache).and_then(|()| fs::write(&tried, b"agon"));
     let written = written.and_then(|()| fs::remove_file(&tried));
-    written
-        .map_err(|error| Failure::io("keep files in", cache, &error, "name another folder with --cache DIR"))
+    written.map_err(|error| {
+        Diagnostic::io("keep files in", cache, &error, "name another folder with --cache DIR")
+    })
 }

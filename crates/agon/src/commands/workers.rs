@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
 use agon_grid::WorkerDirectory;
 use agon_grid::messages::{CommandReply, WorkerCommand};
@@ -18,7 +18,7 @@ use crate::output;
 const LISTEN_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Lists the workers, or drains one.
-pub fn run(args: &cli::Workers) -> Result<(), Failure> {
+pub fn run(args: &cli::Workers) -> Result<(), Diagnostic> {
     let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
     let nats = args.nats.required("spectator")?;
     grid::with_runtime(|runtime| {
@@ -32,7 +32,7 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     })
 }
 
-fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Failure> {
+fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Diagnostic> {
     if json {
         return output::print_json(
             "workers",
@@ -107,13 +107,13 @@ fn drain(
     name: &str,
     wait: Option<Duration>,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), Diagnostic> {
     match runtime.block_on(roster.send_command(name, &WorkerCommand::Drain))? {
         CommandReply::Yes => {}
         CommandReply::No(why) => {
             let message =
                 format!("worker {name} does not stop: {why}\nhint: see its status with `agon workers`");
-            return Err(Failure { kind: ErrorKind::Internal, message });
+            return Err(Diagnostic { kind: ErrorKind::Internal, message });
         }
     }
     let (begun, mut left) = (Instant::now(), false);
@@ -137,7 +137,7 @@ fn drain(
                 "worker {name} has not stopped within {:.0} s\nhint: long games may still run; wait and try again, or stop the worker on its machine",
                 wait.as_secs_f64()
             );
-            Err(Failure { kind: ErrorKind::Rejected, message })
+            Err(Diagnostic { kind: ErrorKind::Rejected, message })
         }
         _ => Ok(()),
     }

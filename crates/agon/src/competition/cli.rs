@@ -94,8 +94,8 @@ pub struct Table {
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = agon_report::table_formats::Format::Text)]
-    pub format: agon_report::table_formats::Format,
+    #[arg(long, value_enum, default_value_t = agon_report::table_formats::TableFormat::Text)]
+    pub format: agon_report::table_formats::TableFormat,
     /// Omit everything that was measured, so that the same competition always gives the same bytes
     #[arg(long)]
     pub no_times: bool,

@@ -4,7 +4,7 @@ use std::process;
 use std::sync::Arc;
 use std::thread;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_runner::StopFlag;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -13,7 +13,7 @@ use crate::exit_code;
 use crate::output;
 
 /// Listens for CTRL-C and SIGTERM. `message` is the message for the first signal.
-pub fn stop_on_signals(message: &'static str) -> Result<Arc<StopFlag>, Failure> {
+pub fn stop_on_signals(message: &'static str) -> Result<Arc<StopFlag>, Diagnostic> {
     let stop = Arc::new(StopFlag::new());
     let asked = Arc::clone(&stop);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_grid::{NatsOptions, nats, subjects};
 use clap::Args;
 
@@ -34,13 +34,13 @@ pub struct Nats {
 
 impl Nats {
     /// Connection options, or `None` without a server. `role` names the connection if the address has no user.
-    pub fn options(&self, role: &str) -> Result<Option<NatsOptions>, Failure> {
+    pub fn options(&self, role: &str) -> Result<Option<NatsOptions>, Diagnostic> {
         let text = |name| env::var(name).ok().filter(|text| !text.is_empty());
         let file = |given: &Option<PathBuf>, name| given.clone().or_else(|| text(name).map(PathBuf::from));
         let Some(url) = self.url.clone().or_else(|| text("AGON_NATS")) else {
             if self.creds.is_some() || self.ca.is_some() || self.cert.is_some() || self.key.is_some() {
                 let hint = "name it with --nats URL or AGON_NATS";
-                return Err(Failure::wrong_use("NATS options without a NATS server", hint));
+                return Err(Diagnostic::wrong_use("NATS options without a NATS server", hint));
             }
             return Ok(None);
         };
@@ -60,9 +60,10 @@ impl Nats {
     }
 
     /// Connection options for a command that requires NATS.
-    pub fn required(&self, role: &str) -> Result<NatsOptions, Failure> {
-        let missing =
-            || Failure::wrong_use("missing NATS server", "name it with --nats nats://HOST:4222 or AGON_NATS");
+    pub fn required(&self, role: &str) -> Result<NatsOptions, Diagnostic> {
+        let missing = || {
+            Diagnostic::wrong_use("missing NATS server", "name it with --nats nats://HOST:4222 or AGON_NATS")
+        };
         self.options(role)?.ok_or_else(missing)
     }
 }
@@ -157,11 +158,11 @@ fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// Converts an option in seconds to a duration, and checks its limits.
-pub fn seconds(option: &str, given: f64, least: f64, most: f64) -> Result<std::time::Duration, Failure> {
+pub fn seconds(option: &str, given: f64, least: f64, most: f64) -> Result<std::time::Duration, Diagnostic> {
     if (least..=most).contains(&given) {
         return Ok(std::time::Duration::from_secs_f64(given));
     }
-    Err(Failure::wrong_use(
+    Err(Diagnostic::wrong_use(
         format!("{option}: {given} is not between {least} and {most}"),
         "give a number of seconds within these limits",
     ))

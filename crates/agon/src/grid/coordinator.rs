@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, WorkerDirectory};
 use agon_runner::{Executor, RunOutcome};
@@ -19,18 +19,18 @@ use crate::output;
 pub type CoordinatorSetup = (NatsConnection, CoordinatorOptions);
 
 /// Checks the options.
-pub fn options(args: &cli::Run) -> Result<CoordinatorOptions, Failure> {
+pub fn options(args: &cli::Run) -> Result<CoordinatorOptions, Diagnostic> {
     let coordinator = &args.coordinator;
     if args.jobs.is_some() {
         let hint = "omit it; `agon worker --jobs N` sets the number of parallel games of a worker";
-        return Err(Failure::wrong_use(
+        return Err(Diagnostic::wrong_use(
             "--jobs and --nats cannot be combined: with --nats, workers play the games",
             hint,
         ));
     }
     if !(0.0..=100.0).contains(&coordinator.checked) {
         let what = format!("--checked: {} is not between 0 and 100", coordinator.checked);
-        return Err(Failure::wrong_use(what, "use a percentage; the default is 2"));
+        return Err(Diagnostic::wrong_use(what, "use a percentage; the default is 2"));
     }
     Ok(CoordinatorOptions {
         cross_check_share: coordinator.checked / 100.0,
@@ -47,8 +47,8 @@ pub fn play(
     runtime: &Runtime,
     ledger: &dyn Ledger,
     (link, options): CoordinatorSetup,
-    play: impl FnOnce(&dyn Executor, Option<WorkerMonitor>) -> Result<RunOutcome, Failure>,
-) -> Result<RunOutcome, Failure> {
+    play: impl FnOnce(&dyn Executor, Option<WorkerMonitor>) -> Result<RunOutcome, Diagnostic>,
+) -> Result<RunOutcome, Diagnostic> {
     let url = link.url().to_owned();
     let directory = runtime.block_on(WorkerDirectory::listen(&link))?;
     let coordinator = Coordinator::open(link, runtime.handle().clone(), loaded, ledger, options)?;

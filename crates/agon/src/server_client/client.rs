@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
 use serde_json::Value as Json;
 
@@ -37,13 +37,13 @@ impl Client {
         Self { agent: config.into(), server: server.trim_end_matches('/').to_owned(), token }
     }
 
-    pub fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
+    pub fn get(&self, path: &str) -> Result<ApiResponse, Diagnostic> {
         let request = self.agent.get(self.address(path)).header("Authorization", self.bearer());
         self.answer(request.call())
     }
 
     /// Sends a form.
-    pub fn post_form(&self, path: &str, form: &Form) -> Result<ApiResponse, Failure> {
+    pub fn post_form(&self, path: &str, form: &Form) -> Result<ApiResponse, Diagnostic> {
         let request = self
             .agent
             .post(self.address(path))
@@ -63,10 +63,13 @@ impl Client {
     fn answer(
         &self,
         got: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
-    ) -> Result<ApiResponse, Failure> {
+    ) -> Result<ApiResponse, Diagnostic> {
         let mut response = got.map_err(|error| {
             let hint = "check that the server is running and that --server is its address";
-            Failure { kind: ErrorKind::Internal, message: format!("{}: {error}\nhint: {hint}", self.server) }
+            Diagnostic {
+                kind: ErrorKind::Internal,
+                message: format!("{}: {error}\nhint: {hint}", self.server),
+            }
         })?;
         let status = response.status().as_u16();
         let bytes = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
@@ -80,15 +83,15 @@ impl Client {
         Ok(ApiResponse { status, json })
     }
 
-    fn unexpected_response(&self, what: &str) -> Failure {
+    fn unexpected_response(&self, what: &str) -> Diagnostic {
         let hint = "check that this is the address of an Agon server";
-        Failure { kind: ErrorKind::Internal, message: format!("{}: {what}\nhint: {hint}", self.server) }
+        Diagnostic { kind: ErrorKind::Internal, message: format!("{}: {what}\nhint: {hint}", self.server) }
     }
 }
 
 impl ApiResponse {
     /// The content of a successful response, or the server's error.
-    pub fn success(self) -> Result<Json, Failure> {
+    pub fn success(self) -> Result<Json, Diagnostic> {
         if (200..300).contains(&self.status) {
             return Ok(self.json);
         }
@@ -96,14 +99,14 @@ impl ApiResponse {
     }
 
     /// The server's error.
-    pub fn to_failure(&self) -> Failure {
+    pub fn to_failure(&self) -> Diagnostic {
         let error = &self.json["error"];
         let mut message = tame(error["message"].as_str().unwrap_or("the server rejected the request"));
         if let Some(hint) = error["hint"].as_str() {
             message += &format!("\nhint: {}", tame(hint));
         }
         let kind = if self.status >= 500 { ErrorKind::Internal } else { ErrorKind::Usage };
-        Failure { kind, message }
+        Diagnostic { kind, message }
     }
 }
 

@@ -6,7 +6,7 @@ mod screen;
 
 use std::io::{self, IsTerminal as _};
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::{GameInfo, Viewpoint};
 use agon_engine::Film;
 
@@ -16,9 +16,9 @@ use crate::output;
 const DEFAULT_PICTURES: usize = 24;
 
 /// Shows films.
-pub fn watch(info: &GameInfo, films: &[Box<dyn Film>], every: Option<usize>) -> Result<(), Failure> {
+pub fn watch(info: &GameInfo, films: &[Box<dyn Film>], every: Option<usize>) -> Result<(), Diagnostic> {
     if every.is_none() && io::stdout().is_terminal() && io::stdin().is_terminal() {
-        return screen::run(info, films).map_err(Failure::from);
+        return screen::run(info, films).map_err(Diagnostic::from);
     }
     for (number, film) in films.iter().enumerate() {
         output::print(&dump(info, film.as_ref(), number + 1, every))?;

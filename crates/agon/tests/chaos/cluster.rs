@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agon_test_servers::{Database, Nats, Postgres, Program, ProgramConfig, Proxy, ProxyDirection};
 use tempfile::TempDir;
 
-use crate::cups::{self, Cup};
+use crate::competitions::{self, TestCompetition};
 use crate::liar::Liar;
 use crate::proof::{self, CompetitionResult};
 use crate::{EventKind, common};
@@ -39,7 +39,7 @@ pub struct Cluster {
     /// Proxies: coordinator to nats-server, coordinator to PostgreSQL, then each worker to nats-server.
     pub wires: Vec<Proxy>,
     shim: Option<PathBuf>,
-    cup: Cup,
+    cup: TestCompetition,
     /// Folder of the competition's files. Each round has a separate one, because bots' folders change.
     home: PathBuf,
     pub(crate) database: Option<Database>,
@@ -51,7 +51,7 @@ pub struct Cluster {
     fillers: Vec<Option<PathBuf>>,
     liar: Option<Liar>,
     /// Results of the local runs.
-    pub expected: Vec<(Cup, CompetitionResult)>,
+    pub expected: Vec<(TestCompetition, CompetitionResult)>,
     pub recovered: Recovered,
 }
 
@@ -74,7 +74,7 @@ impl Cluster {
             postgres,
             wires,
             shim,
-            cup: Cup::House,
+            cup: TestCompetition::House,
             home: PathBuf::new(),
             database: None,
             coordinator: None,
@@ -93,11 +93,11 @@ impl Cluster {
     }
 
     /// Starts a competition in a new folder and a new database.
-    pub fn start_competition(&mut self, cup: Cup) {
+    pub fn start_competition(&mut self, cup: TestCompetition) {
         self.cup = cup;
         self.recovered.rounds += 1;
         self.home = self.folder.path().join(format!("round-{}", self.recovered.rounds));
-        cups::write(&self.home);
+        competitions::write(&self.home);
         self.database = Some(self.postgres.database());
         self.ended_well = false;
         self.coordinate();
@@ -119,7 +119,7 @@ impl Cluster {
     }
 
     /// Folder and name of the current competition.
-    pub fn competition(&self) -> (&Path, Cup) {
+    pub fn competition(&self) -> (&Path, TestCompetition) {
         (&self.home, self.cup)
     }
 

@@ -8,7 +8,7 @@
 mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
-mod cups;
+mod competitions;
 mod liar;
 mod proof;
 
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::random::FastRng;
 use cluster::{Cluster, WORKERS};
-use cups::{CUPS, Cup};
+use competitions::{COMPETITIONS, TestCompetition};
 
 /// `EventKind` of an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -171,9 +171,9 @@ impl EventSequence {
     }
 
     /// Plays one competition to its end, with at most `most` events.
-    fn round(&mut self, cup: Cup, most: u32, cluster: &mut Cluster) {
+    fn round(&mut self, cup: TestCompetition, most: u32, cluster: &mut Cluster) {
         let enough = self.left.saturating_sub(most);
-        if cup == Cup::House && self.left > 0 && !cluster.has_liar() {
+        if cup == TestCompetition::House && self.left > 0 && !cluster.has_liar() {
             // Further lying workers do not count: they would replace an event that has not happened yet.
             self.left -= u32::from(!self.happened.contains_key(&EventKind::Liar));
             self.happens(EventKind::Liar, 0, cluster);
@@ -213,7 +213,7 @@ fn no_match_is_lost_or_duplicated_under_any_failure() {
     let Some(mut cluster) = Cluster::build() else { return };
     let mut sequence = EventSequence::new(seed, events);
     sequence.print(&format!("seed {seed}, {events} events"));
-    for cup in CUPS.into_iter().cycle() {
+    for cup in COMPETITIONS.into_iter().cycle() {
         if sequence.left == 0 {
             break;
         }
@@ -221,7 +221,7 @@ fn no_match_is_lost_or_duplicated_under_any_failure() {
     }
     for _ in 0..MAX_EXTRA_COMPETITIONS {
         if cluster.has_liar() {
-            sequence.round(Cup::House, 0, &mut cluster);
+            sequence.round(TestCompetition::House, 0, &mut cluster);
         }
     }
     eprintln!("\n{:<24} events", "what");

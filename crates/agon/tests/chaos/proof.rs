@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 
 use crate::cluster::{Cluster, Recovered, program};
 use crate::common;
-use crate::cups::{self, CUPS, Cup};
+use crate::competitions::{self, COMPETITIONS, TestCompetition};
 
 /// Result of a competition.
 pub struct CompetitionResult {
@@ -27,15 +27,15 @@ pub struct CompetitionResult {
 }
 
 /// Plays all competitions on this machine in parallel. Their bots think by sleeping.
-pub fn alone(folder: &Path) -> Vec<(Cup, CompetitionResult)> {
+pub fn alone(folder: &Path) -> Vec<(TestCompetition, CompetitionResult)> {
     let home = folder.join("alone");
-    cups::write(&home);
-    let start = |cup: Cup| {
+    competitions::write(&home);
+    let start = |cup: TestCompetition| {
         let (file, log) = (format!("{}.toml", cup.name()), folder.join(format!("alone-{}.log", cup.name())));
         program(&home, &log, &["run", &file, "--jobs", "3", "--json"]).start()
     };
-    let runs: Vec<_> = CUPS.iter().map(|cup| (*cup, start(*cup))).collect();
-    let came = |(cup, mut run): (Cup, agon_test_servers::Program)| {
+    let runs: Vec<_> = COMPETITIONS.iter().map(|cup| (*cup, start(*cup))).collect();
+    let came = |(cup, mut run): (TestCompetition, agon_test_servers::Program)| {
         let status = run.wait(Duration::from_mins(10)).unwrap();
         assert!(status.success(), "{}", run.log_text());
         (cup, read(&home, cup, None).0)
@@ -97,7 +97,7 @@ impl Recovered {
 }
 
 /// Reads the result of a competition from its file or a database, and the banned workers.
-fn read(home: &Path, cup: Cup, database: Option<&str>) -> (CompetitionResult, Vec<BannedWorker>) {
+fn read(home: &Path, cup: TestCompetition, database: Option<&str>) -> (CompetitionResult, Vec<BannedWorker>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let loaded = LoadedCompetition::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
     let place = database.map_or(LedgerLocation::File, |url| LedgerLocation::Database(url.to_owned()));
@@ -130,7 +130,7 @@ async fn played(ledger: &dyn Ledger, phase: u32) -> Vec<(MatchKey, Vec<Digest>)>
 }
 
 /// A table without times.
-fn table(home: &Path, cup: Cup, phase: u32, database: Option<&str>) -> String {
+fn table(home: &Path, cup: TestCompetition, phase: u32, database: Option<&str>) -> String {
     let (file, phase) = (format!("{}.toml", cup.name()), phase.to_string());
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(["table", &file, "--format", "json", "--no-times", "--phase", &phase]);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::super::{BotRejection, sanitize};
-use super::Limits;
+use super::RepositoryLimits;
 
 /// Settings for every call.
 const SETTINGS: [&str; 16] = [
@@ -60,7 +60,7 @@ const MAX_STDOUT_BYTES: usize = 8 << 20;
 pub struct Git {
     /// The bare repository.
     pub repository: PathBuf,
-    pub limits: Limits,
+    pub limits: RepositoryLimits,
 }
 
 /// Result of a call.

@@ -22,7 +22,7 @@ const NEWEST_REF: &str = "refs/agon/newest";
 
 /// Limits for a repository.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RepositoryLimits {
     /// Timeout of one git call.
     pub time: Duration,
     /// Maximum size of the repository with its history.
@@ -33,13 +33,13 @@ pub struct Limits {
     pub files: usize,
 }
 
-impl Default for Limits {
+impl Default for RepositoryLimits {
     fn default() -> Self {
         Self { time: Duration::from_mins(2), fetched_bytes: 500 << 20, files_bytes: 100 << 20, files: 10_000 }
     }
 }
 
-impl Limits {
+impl RepositoryLimits {
     fn words(&self) -> String {
         let Self { fetched_bytes, files_bytes, files, .. } = self;
         let (fetched, held) = (fetched_bytes >> 20, files_bytes >> 20);
@@ -57,7 +57,7 @@ pub struct Repository {
     name: String,
     folder: PathBuf,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: RepositoryLimits,
 }
 
 /// The files of a commit.
@@ -114,7 +114,7 @@ impl Repository {
         let hash = content_hash(format!("{entrant}\n{address}").as_bytes());
         let hash: String = hash.trim_start_matches("sha256:").chars().take(8).collect();
         let folder = beside.join(".agon/git").join(format!("{}-{hash}", folder_name(entrant)));
-        Self { address, branch: branch.map(str::to_owned), name, folder, limits: Limits::default() }
+        Self { address, branch: branch.map(str::to_owned), name, folder, limits: RepositoryLimits::default() }
     }
 
     /// The address to fetch from.

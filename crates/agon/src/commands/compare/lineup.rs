@@ -1,6 +1,6 @@
 //! Lineups of each pair of games: NEW and OLD against each other, or each against the same opponents.
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_bots::isolation;
 use agon_core::random::{Rng, RngStream, match_seed};
 use agon_core::{Assets, GameInfo, Seat, Settings};
@@ -51,14 +51,14 @@ impl CompareLineup {
         table: &dyn AnyGame,
         settings: &Settings,
         assets: &Assets,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Diagnostic> {
         let info = table.info();
         // Bot data is discarded, so that every comparison starts with the same bot.
         let read = |bot: &String| {
             let seating = setup::resolve_bot_with(info.id, bot, args.sandbox, false)?;
             match seating {
                 PlayerSpec::Human => {
-                    Err(Failure::wrong_use("a human cannot be compared or be an opponent", "name a bot"))
+                    Err(Diagnostic::wrong_use("a human cannot be compared or be an opponent", "name a bot"))
                 }
                 bot => Ok(bot),
             }
@@ -81,7 +81,12 @@ impl CompareLineup {
     }
 
     /// Starts every program once, at a seat where it will play.
-    pub fn try_load(&self, table: &dyn AnyGame, settings: &Settings, assets: &Assets) -> Result<(), Failure> {
+    pub fn try_load(
+        &self,
+        table: &dyn AnyGame,
+        settings: &Settings,
+        assets: &Assets,
+    ) -> Result<(), Diagnostic> {
         let mut lineups: Vec<Vec<PlayerSpec>> = self.sides(0, 0).into_iter().map(|side| side.seats).collect();
         if let CompareMode::Paired { seats, at } = self.mode {
             // Opponents that the first pair has not drawn.
@@ -150,9 +155,9 @@ pub fn is_duel(args: &Compare, info: &GameInfo) -> bool {
 }
 
 /// Rejects `--role` in games with only one role.
-fn reject_role(args: &Compare, info: &GameInfo) -> Result<(), Failure> {
+fn reject_role(args: &Compare, info: &GameInfo) -> Result<(), Diagnostic> {
     match &args.role {
-        Some(role) if info.roles.iter().all(|known| known.name != role) => Err(Failure::wrong_use(
+        Some(role) if info.roles.iter().all(|known| known.name != role) => Err(Diagnostic::wrong_use(
             format!("--role: {} has no role `{role}`", info.id),
             "omit it; all seats have the same role",
         )),
@@ -184,18 +189,20 @@ fn role(
     table: &dyn AnyGame,
     bots: &[PlayerSpec],
     ground: GameSetup<'_>,
-) -> Result<Seat, Failure> {
+) -> Result<Seat, Diagnostic> {
     let info = table.info();
     let names: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
     if let Some(role) = &args.role {
         let known = names.iter().position(|name| name == role).map(|index| Seat(index as u8));
         return known.ok_or_else(|| {
             let what = format!("--role: {} has no role `{role}`", info.id);
-            Failure::wrong_use(what, format!("use one of: {}", names.join(", ")))
+            Diagnostic::wrong_use(what, format!("use one of: {}", names.join(", ")))
         });
     }
-    let plays =
-        bots.iter().map(|bot| roles_of(table, bot, ground)).collect::<Result<Vec<Vec<Seat>>, Failure>>()?;
+    let plays = bots
+        .iter()
+        .map(|bot| roles_of(table, bot, ground))
+        .collect::<Result<Vec<Vec<Seat>>, Diagnostic>>()?;
     let both: Vec<Seat> = plays[NEW].iter().filter(|seat| plays[OLD].contains(seat)).copied().collect();
     let role = |seat: &Seat| info.role(*seat).name;
     match both.as_slice() {
@@ -206,9 +213,9 @@ fn role(
                 format!("{} plays the {}", one_line(&bots[index].spec()), roles.join(" and the "))
             };
             let what = format!("{}, {}", roles_text(NEW), roles_text(OLD));
-            Err(Failure::wrong_use(what, "compare two bots of the same role"))
+            Err(Diagnostic::wrong_use(what, "compare two bots of the same role"))
         }
-        [first, ..] => Err(Failure::wrong_use(
+        [first, ..] => Err(Diagnostic::wrong_use(
             format!("both play {}", both.iter().map(role).collect::<Vec<_>>().join(" and ")),
             format!("choose one, such as --role {}", role(first)),
         )),
@@ -216,7 +223,7 @@ fn role(
 }
 
 /// Seats that a bot can play: a house bot declares them, a program is tried.
-fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: GameSetup<'_>) -> Result<Vec<Seat>, Failure> {
+fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: GameSetup<'_>) -> Result<Vec<Seat>, Diagnostic> {
     let info = table.info();
     let house = table.house_bots();
     let mut plays = Vec::new();

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use agon_bots::error::Failure;
+use agon_bots::error::Diagnostic;
 use agon_core::{Assets, BotLifetime, ErrorKind, Settings};
 use agon_engine::any_game::{AnyGame, bot_hash};
 use agon_league::sprt::{TestParams, TestVerdict};
@@ -45,14 +45,14 @@ pub struct CompareJob<'a> {
 }
 
 /// Plays pairs until the test has a result.
-pub fn run(args: &Compare) -> Result<(), Failure> {
+pub fn run(args: &Compare) -> Result<(), Diagnostic> {
     let job = parse(args)?;
     let interrupted = on_interrupt()?;
     let mut tally = CompareResult::new(&job);
     let mut live = CompareProgress::new(&job);
     let mut answer = TestVerdict::NotYet;
     let taken = std::cell::RefCell::new((&mut tally, &mut live, &mut answer));
-    job.play::<Failure>(
+    job.play::<Diagnostic>(
         &interrupted,
         |pair| {
             let (tally, live, answer) = &mut *taken.borrow_mut();
@@ -82,20 +82,20 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
         TestVerdict::Yes => Ok(()),
         // The result is already on stdout.
         TestVerdict::No | TestVerdict::NotYet => {
-            Err(Failure { kind: ErrorKind::Rejected, message: String::new() })
+            Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
         }
     }
 }
 
 /// Sets a flag on CTRL-C. A second CTRL-C ends the program.
-fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+fn on_interrupt() -> Result<Arc<AtomicBool>, Diagnostic> {
     let pressed = Arc::new(AtomicBool::new(false));
     flag::register_conditional_default(SIGINT, Arc::clone(&pressed))?;
     flag::register(SIGINT, Arc::clone(&pressed))?;
     Ok(pressed)
 }
 
-fn parse(args: &Compare) -> Result<CompareJob<'_>, Failure> {
+fn parse(args: &Compare) -> Result<CompareJob<'_>, Diagnostic> {
     let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
@@ -105,18 +105,18 @@ fn parse(args: &Compare) -> Result<CompareJob<'_>, Failure> {
     let question = TestParams { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
     question.validate().map_err(|error| {
         let hint = format!("the defaults are --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
-        Failure::wrong_use(error, hint)
+        Diagnostic::wrong_use(error, hint)
     })?;
     let match_games = args.match_games.unwrap_or(1);
     if args.match_games.is_some() && info.lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
-        return Err(Failure::wrong_use(what, setup::no_matches_hint()));
+        return Err(Diagnostic::wrong_use(what, setup::no_matches_hint()));
     }
     let pairs = args.games / 2 / match_games.max(1);
     if match_games == 0 || pairs == 0 {
         let least = 2 * match_games.max(1);
         let what = format!("--games {}: a pair needs {least} games", args.games);
-        return Err(Failure::wrong_use(what, "omit it to play up to 20000"));
+        return Err(Diagnostic::wrong_use(what, "omit it to play up to 20000"));
     }
     let mut jobs = setup::jobs(args.jobs)?.min(pairs as usize);
     let lineup = CompareLineup::new(args, table.as_ref(), &settings, &assets)?;

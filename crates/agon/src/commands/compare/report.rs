@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
-use agon_bots::Failure;
+use agon_bots::Diagnostic;
 use agon_core::Fault;
 use agon_engine::any_game::bot_hash;
 use agon_league::sprt::{
@@ -336,7 +336,7 @@ impl CompareProgress {
         Self { bar, json, terminal, drawn, _log_redirect: log_redirect }
     }
 
-    pub fn show(&mut self, tally: &CompareResult<'_>) -> Result<(), Failure> {
+    pub fn show(&mut self, tally: &CompareResult<'_>) -> Result<(), Diagnostic> {
         // After 10, 20, ... 90, 100, 200 pairs: by count and not by time, so that the same run prints the same lines.
         let step = 10u32.pow(tally.pairs.max(1).ilog10());
         let due = tally.pairs >= 10 && tally.pairs.is_multiple_of(step);

@@ -14,14 +14,14 @@ const FAR: i64 = 1000;
 type Cell = (usize, usize);
 
 /// A number for each cell: `grid[x][y]`.
-type Grid = Vec<Vec<i64>>;
+type CellNumbers = Vec<Vec<i64>>;
 
 #[derive(Default)]
 struct MyBot {
     /// Where the seeker expects the hider.
     trail: Option<Cell>,
     /// How often the seeker has visited each cell.
-    visits: Grid,
+    visits: CellNumbers,
 }
 
 impl Bot for MyBot {
@@ -36,7 +36,7 @@ impl Bot for MyBot {
 }
 
 impl MyBot {
-    fn seek(&mut self, seen: &Json, map: &Grid) -> &'static str {
+    fn seek(&mut self, seen: &Json, map: &CellNumbers) -> &'static str {
         let here = cell(seen.get("pos"));
         if self.visits.is_empty() {
             self.visits = map.iter().map(|column| vec![0; column.len()]).collect();
@@ -60,7 +60,7 @@ impl MyBot {
     }
 
     /// The nearest of the cells that I have visited least often.
-    fn least_visited(&self, map: &Grid, here: Cell) -> Cell {
+    fn least_visited(&self, map: &CellNumbers, here: Cell) -> Cell {
         let ways = distances(map, here);
         let cells = (0..map.len()).flat_map(|x| (0..map[x].len()).map(move |y| (x, y)));
         let reached = cells.filter(|&there| there != here && at(&ways, there) < FAR);
@@ -68,7 +68,7 @@ impl MyBot {
     }
 }
 
-fn hide(seen: &Json, map: &Grid) -> &'static str {
+fn hide(seen: &Json, map: &CellNumbers) -> &'static str {
     let ways = distances(map, cell(seen.get("enemy_pos")));
     // Your idea goes here: being out of sight is better than being far away. Avoid dead ends.
     let mut best = ("STAY", cell(seen.get("pos")));
@@ -84,12 +84,12 @@ fn cell(pos: &Json) -> Cell {
     (pos.at(0).whole() as usize, pos.at(1).whole() as usize)
 }
 
-fn at(grid: &Grid, cell: Cell) -> i64 {
+fn at(grid: &CellNumbers, cell: Cell) -> i64 {
     grid[cell.0][cell.1]
 }
 
 /// The possible steps from a cell.
-fn steps(map: &Grid, (x, y): Cell) -> Vec<(&'static str, Cell)> {
+fn steps(map: &CellNumbers, (x, y): Cell) -> Vec<(&'static str, Cell)> {
     // 0 - 1 wraps to a huge number, which is outside the map too.
     let around = [
         ("LEFT", (x.wrapping_sub(1), y)),
@@ -102,8 +102,8 @@ fn steps(map: &Grid, (x, y): Cell) -> Vec<(&'static str, Cell)> {
 }
 
 /// Number of steps from a cell to each other cell.
-fn distances(map: &Grid, start: Cell) -> Grid {
-    let mut ways: Grid = map.iter().map(|column| vec![FAR; column.len()]).collect();
+fn distances(map: &CellNumbers, start: Cell) -> CellNumbers {
+    let mut ways: CellNumbers = map.iter().map(|column| vec![FAR; column.len()]).collect();
     ways[start.0][start.1] = 0;
     let mut queue = VecDeque::from([start]);
     while let Some(here) = queue.pop_front() {

@@ -17,8 +17,8 @@ use agon_test_servers::Nats;
 use async_nats::jetstream::AckKind;
 use scripted::fixture::{Fixture, MATCHES, pause, some};
 use scripted::{
-    CoordinatedRun, Cup, LEAGUE, ScriptedWorker, WORDS, called, hello, lies, link, options, runtime,
-    say_hello, tables,
+    CoordinatedRun, LEAGUE, ScriptedWorker, TestCompetition, WORDS, called, hello, lies, link, options,
+    runtime, say_hello, tables,
 };
 
 /// Number of jobs in the queue, waiting or leased.
@@ -42,7 +42,7 @@ fn competition_with_several_phases_gives_the_tables_of_a_local_run() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
+    let (nats, runtime, cup) = (Nats::start(), runtime(), TestCompetition::new(&[LEAGUE, LEAGUE]));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
     let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
@@ -469,7 +469,7 @@ fn worker_without_sandbox_layers_is_rejected_with_their_names() {
     }
     let (nats, runtime) = (Nats::start(), runtime());
     let bots = ["house:random".to_owned(), "python3 missing.py".to_owned()];
-    let cup = Cup::of("connect-five", &[LEAGUE], &bots);
+    let cup = TestCompetition::of("connect-five", &[LEAGUE], &bots);
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
     runtime.block_on(async {
@@ -493,7 +493,7 @@ fn queue_holds_only_a_few_seconds_of_work() {
         return;
     }
     let (nats, runtime) = (Nats::start(), runtime());
-    let cup = Cup::words(&WORDS.replace("legs = 2", "legs = 12"));
+    let cup = TestCompetition::words(&WORDS.replace("legs = 2", "legs = 12"));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
     let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };

@@ -11,7 +11,7 @@ use std::io::{Cursor, Read as _};
 use agon_site_db::{CompetitionState, Role};
 use common::{agon, folder_with, good};
 use site::Site;
-use site::cup::played;
+use site::competition::played;
 
 /// Counts its moves over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
 const COUNTER: &str = "import random

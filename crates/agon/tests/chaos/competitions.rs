@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// A competition, by the name of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cup {
+pub enum TestCompetition {
     /// Fast games between house bots. The lying worker takes part here, because it is a thread of the test without a sandbox.
     House,
     /// Connect Five: bots keep data from match to match, so that each match depends on the earlier ones.
@@ -14,9 +14,10 @@ pub enum Cup {
 }
 
 /// All competitions, in the order in which they are played.
-pub const CUPS: [Cup; 3] = [Cup::House, Cup::Kept, Cup::Words];
+pub const COMPETITIONS: [TestCompetition; 3] =
+    [TestCompetition::House, TestCompetition::Kept, TestCompetition::Words];
 
-impl Cup {
+impl TestCompetition {
     pub const fn name(self) -> &'static str {
         match self {
             Self::House => "house",
@@ -117,7 +118,9 @@ pub fn write(folder: &Path) {
     for name in ["random", "stacker"] {
         kept += &entrant(name, &format!("house:{name}"));
     }
-    for (cup, text) in [(Cup::House, house), (Cup::Kept, kept), (Cup::Words, words)] {
+    for (cup, text) in
+        [(TestCompetition::House, house), (TestCompetition::Kept, kept), (TestCompetition::Words, words)]
+    {
         put(&format!("{}.toml", cup.name()), &text);
     }
 }
