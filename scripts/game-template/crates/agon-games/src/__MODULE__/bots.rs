@@ -2,7 +2,8 @@
 
 use agon_core::{Bot, HouseBot, HouseBots};
 
-use super::{Move, Observation, __TYPE__};
+use super::__TYPE__;
+use super::{Move, Observation};
 
 impl HouseBots for __TYPE__ {
     fn bots() -> &'static [HouseBot<Self>] {

@@ -12,7 +12,9 @@ pub(super) const BOTS: BotRules = BotRules {
     keeps_data: false,
     file: None,
     check_settings: &[],
-    requirements: &["FILL IN: what a submission must contain, such as a `.py` file with a class that has `get_move(self, state)`."],
+    requirements: &[
+        "FILL IN: what a submission must contain, such as a `.py` file with a class that has `get_move(self, state)`.",
+    ],
 };
 
 // FILL IN: the order and the tables of the game's competitions, if they are others than points, then mean score.

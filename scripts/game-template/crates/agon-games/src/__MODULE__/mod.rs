@@ -170,7 +170,9 @@ impl Game for __TYPE__ {
         }
         // FILL IN: the scores in seat order, and why the game ended.
         let (scores, ended) = match state.fault {
-            Some((fault, seat)) => ([f64::from(seat.0), 1.0 - f64::from(seat.0)], format!("{fault} of seat {seat}")),
+            Some((fault, seat)) => {
+                ([f64::from(seat.0), 1.0 - f64::from(seat.0)], format!("{fault} of seat {seat}"))
+            }
             None => ([0.5, 0.5], "all turns played".to_owned()),
         };
         let mut outcome = Outcome::ranked(&scores, ended);

@@ -3,9 +3,9 @@
 use agon_core::{Game, Picture, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
-use super::{State, __TYPE__};
+use super::State;
 
-impl View for __TYPE__ {
+impl View for super::__TYPE__ {
     /// The frame that `web/src/games/__ID__/view.ts` reads.
     fn frame(&self, state: &State) -> Json {
         // FILL IN: everything that a viewer draws.
