@@ -182,12 +182,12 @@ impl ApiError {
         &self.info.message
     }
 
-    /// The message, with the hint on a second line.
+    /// The message with details and hint, each on its own line.
     pub fn describe(&self) -> String {
-        match &self.info.hint {
-            Some(hint) => format!("{}\nhint: {hint}", self.info.message),
-            None => self.info.message.clone(),
-        }
+        let mut lines = vec![self.info.message.clone()];
+        lines.extend(self.info.details.iter().filter(|detail| **detail != self.info.message).cloned());
+        lines.extend(self.info.hint.iter().map(|hint| format!("hint: {hint}")));
+        lines.join("\n")
     }
 
     /// The code.

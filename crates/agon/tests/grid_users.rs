@@ -209,7 +209,7 @@ fn workers_play_a_competition_and_can_be_listed_drained_and_stopped() {
     let drained =
         league.as_user("spectator", &["workers", "--drain", "w1", "--wait", "120"]).output().unwrap();
     let drained = String::from_utf8(good(drained).stderr).unwrap();
-    assert!(drained.contains("w1 has left"), "{drained}");
+    assert!(drained.contains("w1 has stopped"), "{drained}");
     assert!(first.ends().success());
     first.says("worker w1 has stopped");
     until(

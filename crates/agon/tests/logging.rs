@@ -230,7 +230,7 @@ fn one_match_and_one_request_are_followed_through_server_and_worker() {
 
     // One request, by its id.
     let by_request = server.messages("request_id", "start-of-the-cup");
-    in_order(&by_request, &["competition changes its state", "response"]);
+    in_order(&by_request, &["state of a competition changed", "response"]);
 
     // Nothing hidden is in the logs.
     for line in server.lines().iter().chain(&worker.lines()) {

@@ -175,9 +175,12 @@ fn existing_files_are_never_overwritten() {
     fs::write(at.path().join("full/mine.txt"), "mine").unwrap();
     fs::write(at.path().join("file"), "mine").unwrap();
     std::os::unix::fs::symlink("nowhere", at.path().join("link")).unwrap();
-    for (name, words) in
-        [("full", "not empty"), ("file", "no folder"), ("link", "no folder"), ("full/mine.txt", "no folder")]
-    {
+    for (name, words) in [
+        ("full", "not empty"),
+        ("file", "not a folder"),
+        ("link", "not a folder"),
+        ("full/mine.txt", "not a folder"),
+    ] {
         assert!(refused(at.path(), &["new", "connect-five", name], 2).contains(words), "{name}");
     }
     assert!(refused(at.path(), &["new", "connect-fife", "bot"], 2).contains("did you mean `connect-five`"));

@@ -357,11 +357,11 @@ fn wrong_options_are_usage_errors() {
             "127.0.0.1:1",
         ),
         (&["serve", "--listen", "127.0.0.1:0", "--nats", "nats://127.0.0.1:1"], 3, "no NATS server answers"),
-        (&["serve", "--nats-ca", "ca.pem"], 2, "no server"),
-        (&["serve", "--public-url", "example.org"], 2, "no address"),
+        (&["serve", "--nats-ca", "ca.pem"], 2, "without a NATS server"),
+        (&["serve", "--public-url", "example.org"], 2, "not a web address"),
         (&["serve", "missing.toml", "--listen", "127.0.0.1:0"], 3, "missing.toml"),
-        (&["submit", "cup", "missing.py", "--server", "example.org"], 2, "no address"),
-        (&["submit", "A B", "missing.py"], 2, "no competition"),
+        (&["submit", "cup", "missing.py", "--server", "example.org"], 2, "not a web address"),
+        (&["submit", "A B", "missing.py"], 2, "not a competition id"),
         (&["submit", "cup", "missing.py"], 2, "missing token"),
     ] {
         let output =

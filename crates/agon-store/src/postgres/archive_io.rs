@@ -72,6 +72,17 @@ async fn export_table(
     Ok(())
 }
 
+/// An invalid archive, if a row violates a constraint of the ledger (class 23 of SQLSTATE).
+fn invalid_row(reader: &ArchiveReader, table: &TableSchema, error: sqlx::Error) -> AttemptError {
+    match error.as_database_error() {
+        Some(database) if database.code().is_some_and(|code| code.starts_with("23")) => {
+            let what = database.message();
+            reader.invalid(format!("a row of table `{}` is not valid: {what}", table.name)).into()
+        }
+        _ => error.into(),
+    }
+}
+
 async fn import_rows(change: &mut PgConnection, reader: &mut ArchiveReader) -> Result<(), AttemptError> {
     let mut states = Vec::new();
     for table in &TABLES {
@@ -84,10 +95,10 @@ async fn import_rows(change: &mut PgConnection, reader: &mut ArchiveReader) -> R
             }
             batch.push(row);
             if batch.is_full() {
-                batch.write(change).await?;
+                batch.write(change).await.map_err(|error| invalid_row(reader, table, error))?;
             }
         }
-        batch.write(change).await?;
+        batch.write(change).await.map_err(|error| invalid_row(reader, table, error))?;
     }
     for (phase, state) in states {
         if let (Cell::Number(phase), Cell::Text(state)) = (phase, state) {

@@ -70,7 +70,10 @@ async fn import_rows(
                 let state = std::mem::replace(&mut row[PHASE_STATE_COLUMN], Cell::Text("running".to_owned()));
                 states.push((row[0].clone(), state));
             }
-            insert(&mut change, table, row).await.map_err(&failed)?;
+            insert(&mut change, table, row).await.map_err(|error| match constraint(&error) {
+                Some(what) => reader.invalid(format!("a row of table `{}` is not valid: {what}", table.name)),
+                None => failed(error),
+            })?;
         }
     }
     for (phase, state) in states {
@@ -90,6 +93,15 @@ async fn import_rows(
         }
     }
     change.commit().await.map_err(&failed)
+}
+
+/// The message if a constraint of the ledger was violated: then the rows contradict each other.
+fn constraint(error: &sqlx::Error) -> Option<String> {
+    /// The lower byte of all codes of constraints.
+    const SQLITE_CONSTRAINT: i32 = 19;
+    let database = error.as_database_error()?;
+    let code: i32 = database.code()?.parse().ok()?;
+    (code & 0xff == SQLITE_CONSTRAINT).then(|| database.message().to_owned())
 }
 
 async fn insert(
