@@ -89,7 +89,7 @@ fn without_entrants(text: &str) -> String {
         }
         !in_entrant
     };
-    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
+    text.split_inclusive('\n').filter(keep).collect()
 }
 
 impl Site {
