@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::error_kind::ErrorKind;
 use crate::record::RecordError;
 
-/// Reason why an operation failed.
+/// Reason why an operation failed. Its parts are boxed, so that a `Result` with it stays small.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Diagnostic {
+#[serde(transparent)]
+pub struct Diagnostic(Box<DiagnosticParts>);
+
+/// The parts of a [`Diagnostic`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DiagnosticParts {
     /// Class of the error.
     pub kind: ErrorKind,
     /// What the error is about, such as an entrant or a bot. The text form begins with it.
@@ -33,7 +39,15 @@ pub struct Diagnostic {
     pub hints: Vec<String>,
     /// Further errors that were found at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub related: Vec<Self>,
+    pub related: Vec<Diagnostic>,
+}
+
+impl Deref for Diagnostic {
+    type Target = DiagnosticParts;
+
+    fn deref(&self) -> &DiagnosticParts {
+        &self.0
+    }
 }
 
 /// Where an error is.
@@ -145,7 +159,7 @@ impl fmt::Display for TextLine {
 impl Diagnostic {
     /// An error without a place and without a hint.
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self {
+        Self(Box::new(DiagnosticParts {
             kind,
             subject: None,
             place: None,
@@ -154,7 +168,7 @@ impl Diagnostic {
             quote: Vec::new(),
             hints: Vec::new(),
             related: Vec::new(),
-        }
+        }))
     }
 
     /// An error that the user can fix, with a hint.
@@ -197,7 +211,7 @@ impl Diagnostic {
     pub fn several(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
         let mut errors = errors.into_iter();
         let mut first = errors.next()?;
-        first.related.extend(errors);
+        first.0.related.extend(errors);
         Some(first)
     }
 
@@ -206,7 +220,7 @@ impl Diagnostic {
     pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         let hint = hint.to_string();
         if !hint.is_empty() {
-            self.hints.push(hint);
+            self.0.hints.push(hint);
         }
         self
     }
@@ -214,14 +228,14 @@ impl Diagnostic {
     /// Sets the place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
-        self.place = Some(place);
+        self.0.place = Some(place);
         self
     }
 
     /// Says what this error is about, in front of what is already said.
     #[must_use]
     pub fn about(mut self, subject: impl fmt::Display) -> Self {
-        self.subject = Some(match self.subject {
+        self.0.subject = Some(match self.0.subject.take() {
             Some(inner) => format!("{subject}: {inner}"),
             None => subject.to_string(),
         });
@@ -231,28 +245,28 @@ impl Diagnostic {
     /// Adds lines that explain the problem.
     #[must_use]
     pub fn details<L: Into<String>>(mut self, lines: impl IntoIterator<Item = L>) -> Self {
-        self.details.extend(lines.into_iter().map(Into::into));
+        self.0.details.extend(lines.into_iter().map(Into::into));
         self
     }
 
     /// Adds lines of the file.
     #[must_use]
     pub fn quote<L: Into<String>>(mut self, lines: impl IntoIterator<Item = L>) -> Self {
-        self.quote.extend(lines.into_iter().map(Into::into));
+        self.0.quote.extend(lines.into_iter().map(Into::into));
         self
     }
 
     /// Adds another error that was found at the same time.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
-        self.related.push(other);
+        self.0.related.push(other);
         self
     }
 
     /// The same error with another class.
     #[must_use]
     pub fn of_kind(mut self, kind: ErrorKind) -> Self {
-        self.kind = kind;
+        self.0.kind = kind;
         self
     }
 
