@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use agon_core::ErrorKind;
+use agon_core::Place;
 use agon_core::assets::content_hash;
 use agon_core::settings::closest_name;
 use agon_host::{Program, ProgramError};
@@ -263,18 +263,15 @@ struct ManifestFields {
 impl ManifestFields {
     /// Parses the file, and reports all errors at once, in the order of the lines.
     fn read(file: &Path, text: &[u8]) -> Result<Self, Diagnostic> {
-        let at = |line: usize| format!("{}:{line}", file.display());
+        let place = || Place::file(file.display().to_string());
         let Ok(text) = std::str::from_utf8(text) else {
-            return Err(Diagnostic::wrong_use(
-                format!("{}: not UTF-8 text", file.display()),
-                "save it as UTF-8",
-            ));
+            return Err(Diagnostic::wrong_use("not UTF-8 text", "save it as UTF-8").at(place()));
         };
         let line_of = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
         let table = DeTable::parse(text).map_err(|error| {
             let line = line_of(error.span().map_or(0, |span| span.start));
             let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Diagnostic::wrong_use(format!("{}: {what}", at(line)), "write each line as key = \"value\"")
+            Diagnostic::wrong_use(what, "write each line as key = \"value\"").at(place().line(line))
         })?;
         let mut fields = Self::default();
         let mut problems: Vec<(usize, String, String)> = Vec::new();
@@ -288,12 +285,11 @@ impl ManifestFields {
             let hint = "add the command that runs the bot, such as command = \"node bot.js\"";
             problems.push((line_of(text.len()), "`command` is missing".to_owned(), hint.to_owned()));
         }
-        if problems.is_empty() {
-            return Ok(fields);
-        }
         problems.sort();
-        let lines = problems.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
-        Err(Diagnostic { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
+        let errors = problems
+            .into_iter()
+            .map(|(line, what, hint)| Diagnostic::wrong_use(what, hint).at(place().line(line)));
+        Diagnostic::several(errors).map_or(Ok(fields), Err)
     }
 
     /// Takes over one line of the file. The error is the problem and a hint.
@@ -351,7 +347,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        ManifestFields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().message
+        ManifestFields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().to_string()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agon_core::{Assets, BotFile, ErrorKind, GameInfo, PythonApi, Settings};
+use agon_core::{Assets, BotFile, GameInfo, PythonApi, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -66,7 +66,7 @@ impl ResolveError {
     /// Converts to a failure of the command that named the bot.
     pub fn of(self, bot: &str) -> Diagnostic {
         match self {
-            Self::Refused(refusal) => Diagnostic::refused(bot, &refusal),
+            Self::Refused(refusal) => refusal.of_bot(bot),
             Self::Failed(failure) => failure,
         }
     }
@@ -451,7 +451,7 @@ pub fn install_game_files(
 pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagnostic> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
-            Diagnostic::refused(&plan.seats[seat.index()].spec(), &refusal)
+            refusal.of_bot(&plan.seats[seat.index()].spec())
         }
         other => other.into(),
     })
@@ -467,13 +467,11 @@ fn stem(path: &Path) -> String {
 /// Checks before any game that this machine has the required sandbox layers.
 fn require_layers() -> Result<(), Diagnostic> {
     use agon_host::sandbox::{REQUIRED, probe};
-    let broke = |message: String| Diagnostic { kind: ErrorKind::Internal, message };
     let hint = "run `agon doctor` for help, or use --sandbox off for programs you trust";
-    let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
+    let broke = |message: String| Diagnostic::internal(message).hint(hint);
+    let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}")))?;
     match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {
         None => Ok(()),
-        Some(layer) => {
-            Err(broke(format!("the sandbox lacks {}: {}\nhint: {hint}", layer.kind, layer.detail)))
-        }
+        Some(layer) => Err(broke(format!("the sandbox lacks {}: {}", layer.kind, layer.detail))),
     }
 }

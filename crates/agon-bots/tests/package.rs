@@ -37,7 +37,7 @@ fn place(files: &[(&str, &str)]) -> TempDir {
 fn seated(game: &str, bots: &[&str], folder: &Path) -> Vec<ProgramSpec> {
     let seat = |bot: &&str| {
         let order = BotRequest { game, bot, sandbox: SandboxMode::Off, keep: false, beside: None, folder };
-        resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(bot).message).unwrap()
+        resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(bot).to_string()).unwrap()
     };
     let mut seats: Vec<PlayerSpec> = bots.iter().map(seat).collect();
     isolation::hide_other_bots(&mut seats).unwrap();
@@ -50,7 +50,7 @@ fn arrived(game: &str, parcel: &BotPackage, elsewhere: &Path) -> ProgramSpec {
     let BotPackage { spec, hash, .. } = parcel;
     let unpacked =
         UnpackedBot { game, folder: elsewhere, spec, hash, sandbox: SandboxMode::Off, beside: None };
-    package::load_unpacked(&unpacked).map_err(|failure| failure.message).unwrap()
+    package::load_unpacked(&unpacked).map_err(|failure| failure.to_string()).unwrap()
 }
 
 /// Digest of a game against a house bot.
@@ -84,7 +84,7 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
 fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
     let at_home = seated(game, &[bot], home.path()).remove(0);
     let before = digest(game, &at_home, house);
-    let packed = package::pack(game, &at_home, home.path()).map_err(|failure| failure.message).unwrap();
+    let packed = package::pack(game, &at_home, home.path()).map_err(|failure| failure.to_string()).unwrap();
     assert_eq!(
         packed,
         package::pack(game, &at_home, home.path()).unwrap(),
@@ -217,11 +217,7 @@ fn package_that_was_changed_is_rejected() {
         beside: None,
     };
     let failure = package::load_unpacked(&unpacked).unwrap_err();
-    assert!(
-        failure.message.starts_with("mine: the received files have the hash sha256:"),
-        "{}",
-        failure.message
-    );
+    assert!(failure.to_string().starts_with("mine: the received files have the hash sha256:"), "{}", failure);
 }
 
 #[test]
@@ -235,7 +231,7 @@ fn bot_with_paths_of_this_machine_cannot_be_packed() {
     let cup = home.path().join("cup");
     let failure = |game: &str, bot: &str| {
         let seat = seated(game, &[bot], &cup).remove(0);
-        package::pack(game, &seat, &cup).unwrap_err().message
+        package::pack(game, &seat, &cup).unwrap_err().to_string()
     };
     let said = failure("word-racer", "python3 ../outside/lines.py");
     assert!(

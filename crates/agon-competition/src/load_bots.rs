@@ -7,7 +7,6 @@ use agon_bots::resolve::{BotRequest, ExtraFile, SandboxMode, install_game_files,
 use agon_bots::source::git::Repository;
 use agon_bots::source::source_check::check_source;
 use agon_bots::{MessageSink, isolation};
-use agon_core::ErrorKind;
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -42,7 +41,7 @@ pub fn load_bots(
         };
         let seat = resolve_bot(&request, notify)
             .map_err(|trouble| trouble.of(&bot))
-            .map_err(|failure| of_entrant(&entrant.name, &failure))?;
+            .map_err(|failure| of_entrant(&entrant.name, failure))?;
         if let PlayerSpec::Program(program) = &seat
             && !known.contains(&program.hash)
         {
@@ -81,7 +80,7 @@ fn bot_spec(
         BotSource::Spec(bot) => Ok((bot.clone(), None)),
         BotSource::Git { repository, branch, path } => {
             let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
-            let found = repository.checkout().map_err(|refusal| Diagnostic::refused(name, &refusal))?;
+            let found = repository.checkout().map_err(|refusal| refusal.of_bot(name))?;
             Ok((found.bot(path.as_deref()), Some(found.commit)))
         }
     }
@@ -92,15 +91,14 @@ fn check_bot_source(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), 
     if !program.isolates_calls {
         return Ok(());
     }
-    let failed = |refusal: &BotRejection| of_entrant(name, &Diagnostic::refused(bot, refusal));
+    let failed = |refusal: &BotRejection| of_entrant(name, refusal.of_bot(bot));
     let survey = check_source(&program.program).map_err(|refusal| failed(&refusal))?;
-    let bad: Vec<String> =
-        survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
-    if bad.is_empty() { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Usage, message: bad.join("\n") }) }
+    let bad = survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()));
+    Diagnostic::several(bad).map_or(Ok(()), Err)
 }
 
-fn of_entrant(name: &str, failure: &Diagnostic) -> Diagnostic {
-    Diagnostic { kind: failure.kind, message: format!("entrant {name}: {}", failure.message) }
+fn of_entrant(name: &str, failure: Diagnostic) -> Diagnostic {
+    failure.about(format!("entrant {name}"))
 }
 
 fn sandbox(competition: &CompetitionConfig) -> SandboxMode {

@@ -10,6 +10,7 @@ pub mod bot_rules;
 pub mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod diagnostic;
 pub mod document;
 pub mod error_kind;
 pub mod fault;
@@ -29,6 +30,7 @@ pub mod standings_rules;
 pub use assets::Assets;
 pub use bot_rules::{BotFile, BotRules, PythonApi};
 pub use clock::{BankEmptyAction, Clock, ClockRule, ClockVerdict};
+pub use diagnostic::{Diagnostic, Place};
 pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream;
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr, ServerError};
 
 use crate::{GridError, nats_errors};
@@ -116,6 +118,19 @@ impl NatsConnection {
     /// Converts a NATS or JetStream error. `doing` completes "cannot ...".
     pub fn jetstream_error(&self, doing: &str, error: &dyn std::error::Error) -> GridError {
         nats_errors::jetstream_error(&self.url, doing, error, self.last_server_error().as_deref())
+    }
+
+    /// A stream, or `None` if it does not exist.
+    pub async fn find_stream(&self, name: &str) -> Result<Option<Stream>, GridError> {
+        match self.jetstream.get_stream(name).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) => match error.kind() {
+                GetStreamErrorKind::JetStream(found) if found.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                    Ok(None)
+                }
+                _ => Err(self.jetstream_error("open a stream", &error)),
+            },
+        }
     }
 
     /// Latest server error, such as a permissions violation.

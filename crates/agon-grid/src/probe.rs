@@ -47,11 +47,11 @@ impl ProbeResult {
         Self { check, health: Health::Note, found: found.into(), hint: hint.into() }
     }
 
-    /// Failed check. Splits the error into finding and hint.
+    /// Failed check.
     pub fn bad(check: &'static str, error: &GridError) -> Self {
-        let text = error.to_string();
-        let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
-        Self { check, health: Health::Bad, found: found.to_owned(), hint: hint.to_owned() }
+        let error = error.diagnostic();
+        let hint = error.hint_text().unwrap_or_default();
+        Self { check, health: Health::Bad, found: error.summary(), hint }
     }
 }
 

@@ -210,7 +210,7 @@ fn run_until_held(dora: &TestBackend, loaded: &LoadedCompetition, ledger: &dyn L
         });
         run_competition(loaded, ledger, means, &mut Quiet, &mut |_| {})
     });
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Stopped));
+    assert_eq!(ended.map_err(|failure| failure.to_string()), Ok(RunOutcome::Stopped));
 }
 
 /// The matches that a worker holds when the coordinator stops are dropped and played again: none is lost or duplicated.
@@ -269,7 +269,7 @@ fn carried_out(
     let means =
         RunContext { runtime: &waiting, executor, stop: &StopFlag::new(), boards: ActiveMatches::default() };
     let ended = run_competition(loaded, ledger, means, &mut Quiet, &mut |_| {});
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Finished));
+    assert_eq!(ended.map_err(|failure| failure.to_string()), Ok(RunOutcome::Finished));
     runtime.block_on(async {
         let mut came = CompetitionResult { tables: Vec::new(), games: Vec::new(), kept: Vec::new() };
         for phase in 0..loaded.competition.phases.len() as u32 {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use agon_core::diagnostic::{Diagnostic, Place, PlaceStyle};
 use serde::Serialize;
 
 use crate::program::ProgramError;
@@ -57,20 +58,45 @@ impl BotRejection {
 
     /// File, line and column as text: `MyBot.py, line 3, column 7`.
     pub fn place(&self) -> String {
-        let numbers = [("line", self.line), ("column", self.column)];
-        let numbered = numbers.into_iter().filter_map(|(name, number)| Some(format!("{name} {}", number?)));
-        self.file.clone().into_iter().chain(numbered).collect::<Vec<_>>().join(", ")
+        self.position().to_string()
+    }
+
+    /// File, line and column.
+    fn position(&self) -> Place {
+        let Self { file, line, column, .. } = self.clone();
+        Place { file, line, column, field: None, style: PlaceStyle::Words }
+    }
+
+    /// The error of a command that named this bot: bot, place, problem and the end of its trace.
+    pub fn of_bot(&self, bot: &str) -> Diagnostic {
+        let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
+        let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
+        let own = |file: &String| names(bot, file) || names(path, file);
+        let error = Diagnostic::wrong_use(&self.what, &self.hint);
+        let trace: Vec<&str> = self.trace.lines().collect();
+        let error = error.details(trace[trace.len().saturating_sub(MAX_TRACE_LINES)..].iter().copied());
+        match &self.file {
+            // The command line already names the file, so it is not repeated.
+            Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
+                let file = if own(file) { bot.to_owned() } else { file.clone() };
+                error.at(Place { file: Some(file), ..self.position() })
+            }
+            Some(_) => error.at(self.position()).about(bot),
+            None => error.about(bot),
+        }
+    }
+}
+
+/// The problem without the trace, which may be long and is shown with the bot's name ([`BotRejection::of_bot`]).
+impl From<BotRejection> for Diagnostic {
+    fn from(rejection: BotRejection) -> Self {
+        Self::wrong_use(&rejection.what, &rejection.hint).at(rejection.position())
     }
 }
 
 impl fmt::Display for BotRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.place();
-        if !place.is_empty() {
-            write!(f, "{place}: ")?;
-        }
-        f.write_str(&self.what)?;
-        if self.hint.is_empty() { Ok(()) } else { write!(f, "\nhint: {}", self.hint) }
+        Diagnostic::from(self.clone()).fmt(f)
     }
 }
 
@@ -79,6 +105,16 @@ impl From<ProgramError> for BotRejection {
         Self::new(error.what, error.hint)
     }
 }
+
+/// A rejection for a bot that cannot be found or read. Related errors are rejections of their own.
+impl From<&Diagnostic> for BotRejection {
+    fn from(error: &Diagnostic) -> Self {
+        Self::new(error.summary(), error.hint_text().unwrap_or_default())
+    }
+}
+
+/// Maximum number of trace lines that are shown when a bot is rejected.
+const MAX_TRACE_LINES: usize = 12;
 
 /// Maximum number of characters shown of untrusted text.
 const MAX_TEXT_CHARS: usize = 1000;
@@ -103,6 +139,19 @@ pub fn sanitize(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rejection_of_a_named_bot_does_not_repeat_its_file() {
+        let refusal = BotRejection::new("does not parse", "fix it").in_file("Bot.py").at(Some(3), None);
+        let text = |bot: &str| refusal.of_bot(bot).to_string();
+        assert_eq!(text("my/Bot.py"), "my/Bot.py, line 3: does not parse\nhint: fix it");
+        assert_eq!(text("my/bot.zip"), "my/bot.zip: Bot.py, line 3: does not parse\nhint: fix it");
+        let trace = (0..20).map(|i| format!("frame {i}\n")).collect();
+        let refusal = BotRejection { trace, file: None, line: None, ..refusal };
+        let lines: Vec<String> = (8..20).map(|i| format!("  frame {i}\n")).collect();
+        let wanted = format!("bot: does not parse\n{}hint: fix it", lines.concat());
+        assert_eq!(refusal.of_bot("bot").to_string(), wanted);
+    }
 
     #[test]
     fn rejection_is_displayed_with_place_and_hint() {

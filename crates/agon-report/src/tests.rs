@@ -6,6 +6,7 @@ use agon_league::rating::Rating;
 use agon_league::simulated;
 use agon_league::standings::{ScoreHistograms, StandingsRequest, standings};
 use agon_league::{Entrant, MatchKey};
+use agon_store::PhaseState;
 
 use crate::bracket::bracket;
 use crate::data::{
@@ -255,7 +256,7 @@ fn report(names: &[&str]) -> Report {
     let phase = PhaseReport {
         name: HOSTILE.to_owned(),
         format: HOSTILE.to_owned(),
-        state: "running",
+        state: PhaseState::Running,
         matches: 12,
         games_played: 12,
         expected: Some((20, 40)),
@@ -330,7 +331,8 @@ fn hidden_games_and_held_back_messages_are_announced() {
 #[test]
 fn summary_of_a_competition_that_has_not_started_has_no_phase_links() {
     let mut report = report(&["Ann", "Bob"]);
-    report.phases[0] = PhaseReport { name: "Finals".to_owned(), state: "waiting", ..PhaseReport::default() };
+    report.phases[0] =
+        PhaseReport { name: "Finals".to_owned(), state: PhaseState::Waiting, ..PhaseReport::default() };
     let page = pages::summary(&report);
     assert!(page.contains("No games played yet") && !page.contains("phase-1.html"), "{page}");
 }

@@ -79,12 +79,12 @@ fn write_competition_file(path: &Path, game: &str, phase: &str, bots: &[&str], t
 /// Plays a competition in this process.
 fn play(file: &Path, listener: &mut dyn RunListener, boards: ActiveMatches, stop: &StopFlag) {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
+    let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.to_string()).unwrap();
     let means =
         RunContext { runtime: &runtime, executor: &LocalExecutor { jobs: 1, pin: false }, stop, boards };
     run_competition(&sitting, &ledger, means, listener, &mut |_| {})
-        .map_err(|failure| failure.message)
+        .map_err(|failure| failure.to_string())
         .unwrap();
 }
 

@@ -24,7 +24,7 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
     let now = Timestamp::now();
     if let Some(password) = &app.config.organiser_password {
         let password_error = |error: crate::error::ApiError| {
-            StartError::Other(format!("the organiser's password: {}", error.message()))
+            StartError::other(format!("the organiser's password: {}", error.message()))
         };
         passwords::check("password", UNATTENDED_ACCOUNT, password.expose()).map_err(password_error)?;
         let password_hash = app.passwords.hash(password.expose().to_owned()).await.map_err(password_error)?;
@@ -50,7 +50,7 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
             .await?;
         return Ok(None);
     }
-    let code = cookie::random_secret().map_err(|error| StartError::Other(error.message().to_owned()))?;
+    let code = cookie::random_secret().map_err(|error| StartError::other(error.message()))?;
     let invitation = NewInvitation {
         code: token_hash(&code),
         role: Role::Organiser,

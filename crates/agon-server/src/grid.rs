@@ -81,13 +81,9 @@ impl GridClient {
     /// Counts the jobs of all competitions. `None` if NATS does not answer.
     pub async fn job_counts(&self) -> Option<JobCounts> {
         let count = async {
-            let stream = match self.link.jetstream().get_stream(subjects::WORK_STREAM).await {
-                Ok(stream) => stream,
-                // The first competition that starts creates the stream.
-                Err(error) if error.to_string().contains("stream not found") => {
-                    return Some(JobCounts::default());
-                }
-                Err(_) => return None,
+            // The first competition that starts creates the stream.
+            let Some(stream) = self.link.find_stream(subjects::WORK_STREAM).await.ok()? else {
+                return Some(JobCounts::default());
             };
             let (mut jobs, mut consumers) = (JobCounts::default(), stream.consumers());
             while let Some(one) = consumers.next().await {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use agon_core::Diagnostic;
 use agon_store::{RunLock, Timestamp};
 use tokio::net::TcpListener;
 
@@ -29,10 +30,10 @@ impl Server {
     /// Binds the port and opens the site database.
     pub async fn bind(mut config: Config) -> Result<Self, StartError> {
         let listen_error = |error: std::io::Error| {
-            StartError::Other(format!(
-                "cannot listen on {}: {error}\nhint: choose another address with --listen",
-                config.listen
-            ))
+            StartError::Other(
+                Diagnostic::internal(format!("cannot listen on {}: {error}", config.listen))
+                    .hint("choose another address with --listen"),
+            )
         };
         let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
         let address = listener.local_addr().map_err(listen_error)?;

@@ -57,7 +57,7 @@ impl AppState {
             SiteDb::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
         if let LedgerLocation::Database(url) = &config.ledgers {
             // Fails at the start of the server rather than at the start of the first competition.
-            PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
+            PostgresLedger::list(url).await.map_err(|error| StartError::Other(error.into()))?;
         }
         let arenas = CompetitionRegistry::open(&config, &office).await?;
         let grid = match &config.nats {

@@ -88,7 +88,7 @@ fn write_competition(site: &Site, id: &str, text: &str) {
 async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     site.host(id, CompetitionState::Running, &[]).await;
     let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
-    let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.to_string()).unwrap();
     let pace = LivePacing {
         update_interval: Duration::from_millis(20),
         finished_game_updates: 4,

@@ -91,6 +91,15 @@ pub fn message(level: Level, text: &str) {
     write_line(line.as_bytes());
 }
 
+/// An error as a line of JSON: the text as the message, and its parts.
+pub fn error_json(error: &Diagnostic) {
+    let line = json!({
+        "timestamp": timestamp(), "level": Level::ERROR.as_str(), "message": error.to_string(), "target": "agon",
+        "error": error,
+    });
+    write_line(format!("{line}\n").as_bytes());
+}
+
 /// Whether messages are JSON.
 pub fn is_json() -> bool {
     FORMAT.get() == Some(&LogFormat::Json)
@@ -323,7 +332,7 @@ mod tests {
             let failure = parse_filter("AGON_LOG", text).unwrap_err();
             assert_eq!(failure.kind, agon_core::ErrorKind::Usage, "{text}");
             let expected = format!("AGON_LOG: `{part}` is not a log filter\nhint: write a level");
-            assert!(failure.message.starts_with(&expected), "{text}: {}", failure.message);
+            assert!(failure.to_string().starts_with(&expected), "{text}: {failure}");
         }
     }
 

@@ -108,9 +108,7 @@ impl TurnLog for GameLogFiles<'_> {
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         let scores: Vec<String> = outcome.seats.iter().map(|seat| seat.score.to_string()).collect();
         let last = format!("\nended: {}; scores in seat order: {}\n", outcome.ended, scores.join(", "));
-        self.write(&last).map_err(|failure| {
-            io::Error::other(failure.message.split("\nhint: ").next().unwrap_or_default().to_owned())
-        })
+        self.write(&last).map_err(|failure| io::Error::other(failure.summary()))
     }
 }
 

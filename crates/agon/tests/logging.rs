@@ -94,6 +94,25 @@ fn log_option_wins_over_the_variable_and_leaves_stdout_alone() {
 }
 
 #[test]
+fn error_in_the_json_log_has_its_parts() {
+    let place = folder();
+    fs::write(place.path().join("bad.toml"), CUP.replace("round-robin", "round-robni")).unwrap();
+    let output = agon(place.path(), &["run", "bad.toml", "--log-format", "json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let lines = json_lines(&stderr(&output));
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((&line["level"], &line["target"]), (&json!("ERROR"), &json!("agon")));
+    let error = &line["error"];
+    assert_eq!(error["kind"], "usage");
+    assert_eq!(error["place"], json!({"file": "bad.toml", "line": 6, "column": 10}));
+    assert_eq!(error["message"], "there is no format \"round-robni\"");
+    assert_eq!(error["hints"], json!(["did you mean \"round-robin\"?"]));
+    // The message is the whole text, as without JSON.
+    let text = stderr(&agon(place.path(), &["run", "bad.toml"]).output().unwrap());
+    assert_eq!(text, format!("error: {}\n", line["message"].as_str().unwrap()));
+}
+
+#[test]
 fn json_log_has_nothing_but_json_lines() {
     let place = folder();
     let words = ["run", "cup.toml", "--log", "info,agon=debug", "--log-format", "json"];

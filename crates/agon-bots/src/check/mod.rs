@@ -99,7 +99,7 @@ impl CheckRun<'_> {
     fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Diagnostic> {
         let CheckRequest { game, bot, sandbox, folder, .. } = *self.request;
         let request = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
-        let refusal = match resolve_bot(&request, notify) {
+        let refusals = match resolve_bot(&request, notify) {
             Ok(PlayerSpec::Program(seat)) => {
                 let mut seats = [PlayerSpec::Program(seat)];
                 install_game_files(game, &mut seats, &self.settings, &self.assets, folder)?;
@@ -109,14 +109,11 @@ impl CheckRun<'_> {
                 return Ok(Some(seat));
             }
             Ok(_) => return Ok(None),
-            Err(ResolveError::Refused(refusal)) => refusal,
+            Err(ResolveError::Refused(refusal)) => vec![refusal],
             Err(ResolveError::Failed(failure)) if failure.kind == ErrorKind::Internal => return Err(failure),
-            Err(ResolveError::Failed(failure)) => {
-                let (what, hint) = failure.message.split_once("\nhint: ").unwrap_or((&failure.message, ""));
-                BotRejection::new(what, hint)
-            }
+            Err(ResolveError::Failed(failure)) => failure.all().map(BotRejection::from).collect(),
         };
-        self.steps.push(StepResult::no("found", refusal));
+        self.steps.push(StepResult { bad: refusals, ..StepResult::new("found", StepOutcome::No, "") });
         for name in ["source", "loads", "plays"] {
             self.steps.push(StepResult::skipped(name, "the bot was not found"));
         }

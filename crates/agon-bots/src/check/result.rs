@@ -42,6 +42,22 @@ pub enum StepOutcome {
     Skipped,
 }
 
+impl StepOutcome {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// The outcome with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Yes, Self::No, Self::Skipped].into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
 /// Result of one step of the check.
 #[derive(Clone, Debug)]
 pub struct StepResult {
@@ -113,14 +129,9 @@ impl CheckResult {
             .steps
             .iter()
             .map(|step| {
-                let outcome = match step.outcome {
-                    StepOutcome::Yes => "yes",
-                    StepOutcome::No => "no",
-                    StepOutcome::Skipped => "skipped",
-                };
                 json!({
                     "step": step.name,
-                    "outcome": outcome,
+                    "outcome": step.outcome.name(),
                     "says": step.says,
                     "wrong": step.bad,
                     "advice": step.advice,

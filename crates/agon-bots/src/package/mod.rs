@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agon_core::ErrorKind;
 use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
 use agon_host::Program;
@@ -66,22 +65,16 @@ pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage,
     if let Some(list) = plan.list {
         entries.insert(Path::new(BOT_FOLDER).join(LIST_FILE), PackageEntry::Bytes(list.into_bytes()));
     }
-    let files = tarball::pack(&entries).map_err(|error| Diagnostic {
-        kind: ErrorKind::Internal,
-        message: format!(
-            "{}: cannot be packed for other machines: {error}\nhint: check that its files exist and are readable",
-            seat.spec
-        ),
+    let files = tarball::pack(&entries).map_err(|error| {
+        Diagnostic::internal(format!("cannot be packed for other machines: {error}"))
+            .about(&seat.spec)
+            .hint("check that its files exist and are readable")
     })?;
     Ok(BotPackage { spec: plan.spec, hash: seat.hash.clone(), files })
 }
 
 fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Diagnostic {
-    let failure = Diagnostic::refused(&seat.spec, refusal);
-    Diagnostic {
-        message: format!("{} cannot be played on other machines: {}", seat.name, failure.message),
-        ..failure
-    }
+    refusal.of_bot(&seat.spec).about(format!("{} cannot be played on other machines", seat.name))
 }
 
 /// What to pack of a bot, and its spec on the other machine.
@@ -118,7 +111,7 @@ impl PackagePlan {
         let home = folder.join(".").canonicalize()?;
         if let Some(manifest) = Manifest::of(game, spec, folder)? {
             let program =
-                manifest.program(&mut |_| {}).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
+                manifest.program(&mut |_| {}).map_err(|error| BotRejection::from(error).of_bot(spec))?;
             let covered = manifest.files(&program.words)?.into_iter().collect();
             check_portable(spec, &program.words, manifest.folder(), false)?;
             return Self::folder(spec, manifest.folder(), &home, covered, None);
@@ -200,10 +193,9 @@ impl PackagePlan {
         folder: &Path,
         home: &Path,
     ) -> Result<Self, Diagnostic> {
-        let player = players_yml::choose_in(folder, path, name)
-            .map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
+        let player = players_yml::choose_in(folder, path, name).map_err(|refusal| refusal.of_bot(spec))?;
         let root = folder.join(&player.directory).canonicalize()?;
-        let program = player.program(false).map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
+        let program = player.program(false).map_err(|refusal| refusal.of_bot(spec))?;
         check_portable(spec, &program.words, &root, true)?;
         let mut plan = Self::folder(spec, &root, home, content_hash::all(&root), None)?;
         // A separate folder, so that no file collides with the generated list.
@@ -217,7 +209,7 @@ impl PackagePlan {
     }
 
     fn command(spec: &str, command: &str, json_lines: bool, root: PathBuf) -> Result<Self, Diagnostic> {
-        let refuse = |error: agon_host::ProgramError| Diagnostic::refused(spec, &error.into());
+        let refuse = |error: agon_host::ProgramError| BotRejection::from(error).of_bot(spec);
         let words = Program::from_command(command, &root).map_err(refuse)?.words;
         check_portable(spec, &words, &root, true)?;
         let covered: BTreeSet<PathBuf> =
@@ -313,9 +305,9 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Diagnost
         seat.hash = hash_with_words(spec, &words, &root)?;
     }
     if seat.hash != hash {
-        let what = format!("{named}: the received files have the hash {}, not {hash}", seat.hash);
+        let what = format!("the received files have the hash {}, not {hash}", seat.hash);
         let hint = "check whether the bot names a system program by its path that differs on this machine";
-        return Err(Diagnostic { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
+        return Err(Diagnostic::internal(what).about(named).hint(hint));
     }
     named.clone_into(&mut seat.spec);
     let hidden = texts(&about["hidden"]).unwrap_or_default().iter().map(|path| root.join(path)).collect();
@@ -331,7 +323,7 @@ fn hash_with_words(spec: &str, words: &[String], root: &Path) -> Result<String, 
     }
     let command = spec.strip_prefix("json:").unwrap_or(spec);
     let program =
-        Program::from_command(command, root).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
+        Program::from_command(command, root).map_err(|error| BotRejection::from(error).of_bot(spec))?;
     // File names without a leading `./`, which is not part of the name.
     let files =
         named_files(&program.words, root).into_iter().filter_map(|path| path.canonicalize().ok()).collect();

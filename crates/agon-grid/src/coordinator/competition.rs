@@ -1,6 +1,7 @@
 //! A competition on the grid, and its requirements for workers.
 
 use agon_competition::LoadedCompetition;
+use agon_core::Diagnostic;
 use agon_core::record::Digest;
 use agon_host::sandbox::REQUIRED;
 use agon_league::config::{BotSource, SandboxRule};
@@ -63,25 +64,25 @@ impl GridCompetition {
     }
 
     /// Reason why a worker does not meet the requirements, with a hint.
-    pub fn requirement_error(&self, request: &JoinRequest) -> Option<String> {
+    pub fn requirement_error(&self, request: &JoinRequest) -> Option<Diagnostic> {
         let required = &self.engine;
         if request.protocol != PROTOCOL || request.engine != *required {
-            return Some(format!(
-                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
-                 hint: install Agon {required} on this machine",
+            let what = format!(
+                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})",
                 self.name, request.engine, request.protocol
-            ));
+            );
+            return Some(Diagnostic::wrong_use(what, format!("install Agon {required} on this machine")));
         }
         match request.rules.get(self.game) {
             Some(rules) if *rules == self.rules => {}
             known => {
                 let known = known
                     .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
-                return Some(format!(
-                    "{} requires version {} of the rules of {}; this worker {known}\n\
-                     hint: install the Agon version of the coordinator",
+                let what = format!(
+                    "{} requires version {} of the rules of {}; this worker {known}",
                     self.name, self.rules, self.game
-                ));
+                );
+                return Some(Diagnostic::wrong_use(what, "install the Agon version of the coordinator"));
             }
         }
         let missing: Vec<&str> = self
@@ -93,13 +94,13 @@ impl GridCompetition {
         if missing.is_empty() {
             return None;
         }
-        Some(format!(
-            "{} requires the sandbox layers {}; this machine lacks {}\n\
-             hint: run `agon doctor` on this machine for instructions",
+        let what = format!(
+            "{} requires the sandbox layers {}; this machine lacks {}",
             self.name,
             self.layers.join(", "),
             missing.join(", ")
-        ))
+        );
+        Some(Diagnostic::wrong_use(what, "run `agon doctor` on this machine for instructions"))
     }
 }
 

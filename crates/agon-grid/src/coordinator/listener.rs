@@ -4,6 +4,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_core::Diagnostic;
 use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
 use async_nats::{Message, Subject, Subscriber};
@@ -61,7 +62,7 @@ pub enum StageEvent {
     /// A job was published, with its stream sequence.
     Published(String, u64),
     /// A job could not be published, with the error.
-    PublishFailed(String, String),
+    PublishFailed(String, Diagnostic),
     /// State of the queue, `None` if it does not exist.
     QueueState(Option<super::job_queue::QueueCounts>),
     /// These jobs are no longer in the queue.
@@ -245,10 +246,10 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     };
     let name = &request.worker;
     if let Some(why) = why {
-        let reason = why.lines().next().unwrap_or_default();
+        let reason = why.summary();
         tracing::warn!(target: NOTICE_TARGET, worker = name, reason, "worker refused");
-        context.notify(&format!("worker {name} refused: {}", why.lines().next().unwrap_or_default()));
-        return reply.send(&JoinResponse::Refused { why });
+        context.notify(&format!("worker {name} refused: {}", why.summary()));
+        return reply.send(&JoinResponse::Refused { why: why.to_string() });
     }
     let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
     context.workers().admit(&request);
@@ -267,19 +268,18 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
 }
 
 /// Reason to reject a worker that meets the requirements.
-async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<String> {
+async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<Diagnostic> {
     let name = &request.worker;
     if !subjects::is_valid_name(name) {
-        return Some(
-            "a worker name has letters, digits, `-` and `_`, at most 48\nhint: use another --name".to_owned(),
-        );
+        let what = "a worker name has letters, digits, `-` and `_`, at most 48";
+        return Some(Diagnostic::wrong_use(what, "use another --name"));
     }
     if let Some(why) = context.workers().ban_reason(name) {
-        return Some(format!(
-            "worker {name} is banned: {why}\nhint: find out what is wrong with this machine; \
-             its matches no longer count in {}",
+        let hint = format!(
+            "find out what is wrong with this machine; its matches no longer count in {}",
             context.competition.name
-        ));
+        );
+        return Some(Diagnostic::wrong_use(format!("worker {name} is banned: {why}"), hint));
     }
     // The name is in use by another session. Its owner keeps it if it sends another heartbeat.
     let asked_at = Instant::now();
@@ -293,7 +293,8 @@ async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -
         };
         let last_heard = last_heard?;
         if last_heard > asked_at {
-            return Some(format!("a worker named {name} is already connected\nhint: use another --name"));
+            let what = format!("a worker named {name} is already connected");
+            return Some(Diagnostic::wrong_use(what, "use another --name"));
         }
         if last_heard.elapsed() >= NAME_CLAIM_TIMEOUT || asked_at.elapsed() >= NAME_CLAIM_TIMEOUT {
             return None;

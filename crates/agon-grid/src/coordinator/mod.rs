@@ -321,7 +321,7 @@ impl Coordinator {
                         .runtime
                         .block_on(Blobs::create(&self.context.link, self.options.max_blob_bytes));
                 }
-                Err(error) => return Err(RunError::CoordinatorFailed(error.to_string())),
+                Err(error) => return Err(RunError::CoordinatorFailed(error.into())),
             }
         }
         Ok(None)

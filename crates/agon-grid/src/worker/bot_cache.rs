@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agon_bots::SandboxMode;
 use agon_bots::package::{self, UnpackedBot};
 use agon_bots::resolve::{ExtraFile, install_game_files};
-use agon_core::{Assets, GameInfo, Settings, SettingsError};
+use agon_core::{Assets, Diagnostic, GameInfo, Settings, SettingsError};
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::ScratchDir;
 use agon_runner::LoadedEntrant;
@@ -101,18 +101,17 @@ impl BotCache {
         allow_unsandboxed: bool,
     ) -> Result<Self, JobFailure> {
         let phase_spec: PhaseSpec = decode(phase_spec)?;
-        let failed = |what: String| JobFailure::Failed(what);
         if phase_spec.protocol != PROTOCOL || phase_spec.competition_id != competition_id {
-            return Err(failed(format!(
+            return Err(JobFailure::failed(format!(
                 "the phase spec of {} does not belong to {competition_id}, or has another version",
                 phase_spec.competition_id
             )));
         }
-        let game = agon_engine::any_game(&phase_spec.game).map_err(|error| failed(error.to_string()))?;
+        let game = agon_engine::any_game(&phase_spec.game).map_err(Diagnostic::from)?;
         let info = game.info();
         if info.rules_version != phase_spec.rules {
             let (required, ours) = (phase_spec.rules, info.rules_version);
-            return Err(failed(format!(
+            return Err(JobFailure::failed(format!(
                 "{} requires version {required} of the rules; this worker has {ours}",
                 phase_spec.game
             )));
@@ -125,8 +124,7 @@ impl BotCache {
         for parts in &phase_spec.variants {
             let mut played = Vec::new();
             for part in parts {
-                let settings =
-                    parse_settings(info, &part.settings).map_err(|error| failed(error.to_string()))?;
+                let settings = parse_settings(info, &part.settings).map_err(Diagnostic::from)?;
                 played.push(ResolvedPart { games: part.games, first_to: part.first_to, settings });
             }
             variants.push(played);
@@ -158,7 +156,7 @@ impl BotCache {
 
     fn load_bot(&self, entrant: u32, blobs: &BlobFetcher) -> Result<CachedBot, JobFailure> {
         let Some(one) = self.phase_spec.entrants.get(entrant as usize) else {
-            return Err(JobFailure::Failed(format!("the phase spec has no entrant {entrant}")));
+            return Err(JobFailure::failed(format!("the phase spec has no entrant {entrant}")));
         };
         let (bot, files, spec, extra_file) = match &one.bot {
             PhaseBot::House(name) => {

@@ -70,9 +70,7 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
         let started = Instant::now();
         let played = catch_unwind(AssertUnwindSafe(|| play_job(worker, thread, &leased, &mut recorder)));
         worker.metrics.set_playing(thread, false);
-        match played
-            .unwrap_or_else(|_| Err(JobFailure::Failed("the engine panicked during a game".to_owned())))
-        {
+        match played.unwrap_or_else(|_| Err(JobFailure::failed("the engine panicked during a game"))) {
             Ok(matches) => {
                 count_games(worker, &matches);
                 let report = JobReport {
@@ -264,7 +262,7 @@ fn play_match(
         }
     }
     let Some(parts) = phase.parts(one.variant) else {
-        return Err(JobFailure::Failed(format!("the phase spec has no variant {}", one.variant)));
+        return Err(JobFailure::failed(format!("the phase spec has no variant {}", one.variant)));
     };
     let entrants: Vec<(Entrant, &LoadedEntrant)> =
         seats.iter().copied().zip(bots.iter().map(|bot| &bot.loaded)).collect();
@@ -282,7 +280,7 @@ fn play_match(
     let finished = worker.options.backend.play(&runner, key, &entrants, one.seed, recorder, reporter);
     let finished = finished.map_err(|error| {
         tracing::warn!(%error, "match failed");
-        JobFailure::Failed(error.to_string())
+        JobFailure::Failed(error.into())
     })?;
     tracing::info!(
         games = finished.result.games.len(),

@@ -87,12 +87,12 @@ impl TestCompetition {
         }
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, text).unwrap();
-        let loaded = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let loaded = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{failure}"));
         Self { loaded, folder }
     }
 
     pub fn ledger(&self, runtime: &Runtime) -> SqliteLedger {
-        runtime.block_on(self.loaded.ledger()).unwrap_or_else(|failure| panic!("{}", failure.message))
+        runtime.block_on(self.loaded.ledger()).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     /// Runs the competition with this executor.
@@ -115,7 +115,7 @@ impl TestCompetition {
         let local = LocalExecutor { jobs: 1, pin: false };
         let ended = other
             .run(runtime, &ledger, &local, &StopFlag::new(), &mut ())
-            .unwrap_or_else(|failure| panic!("{}", failure.message));
+            .unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(ended, RunOutcome::Finished);
         runtime.block_on(ledger.phases()).unwrap()
     }
@@ -125,10 +125,7 @@ impl TestCompetition {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, &self.loaded.text).unwrap();
-        Self {
-            loaded: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)),
-            folder,
-        }
+        Self { loaded: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{failure}")), folder }
     }
 
     pub fn fleet(
@@ -199,7 +196,7 @@ impl CoordinatedRun<'_> {
             std::mem::forget(ends);
             (ended, script)
         });
-        (ended.map_err(|failure| failure.message), told, script)
+        (ended.map_err(|failure| failure.to_string()), told, script)
     }
 }
 

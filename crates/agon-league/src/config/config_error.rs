@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use agon_core::{Diagnostic, Place};
 use serde::Serialize;
 
 /// Maximum length of a quoted line; longer lines are cut.
@@ -26,9 +27,14 @@ pub struct ConfigError {
 impl ConfigError {
     /// Message with file name, line and column: `cup.toml:3:1: ...`.
     pub fn describe(&self, file: &str) -> String {
-        let Self { line, column, what, hint, quote } = self;
-        let quote = if quote.is_empty() { String::new() } else { format!("{quote}\n") };
-        format!("{file}:{line}:{column}: {what}\n{quote}hint: {hint}")
+        self.diagnostic(file).to_string()
+    }
+
+    /// The error as a value.
+    pub fn diagnostic(&self, file: &str) -> Diagnostic {
+        Diagnostic::wrong_use(&self.what, &self.hint)
+            .at(Place::file(file).line(self.line).column(self.column))
+            .quote(self.quote.lines())
     }
 }
 

@@ -11,6 +11,7 @@ pub use phase::phase;
 pub use summary::summary;
 
 use agon_league::standings::StandingsTable;
+use agon_store::PhaseState;
 
 use crate::bracket;
 use crate::data::{PhaseReport, Report};
@@ -21,7 +22,7 @@ use crate::tables::{self, PageLinks};
 fn progress(phase: &PhaseReport) -> String {
     use crate::text_format::{count, plural};
     let matches = match phase.expected {
-        Some((least, most)) if phase.state != "published" && phase.state != "closed" => {
+        Some((least, most)) if phase.state < PhaseState::Published => {
             let of =
                 if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) };
             format!("{} of {of} matches", count(phase.matches))

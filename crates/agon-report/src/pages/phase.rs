@@ -54,7 +54,7 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
 fn intro(phase: &PhaseReport) -> String {
     definition_list(&[
         ("Format", escaped(&phase.format)),
-        ("State", phase.state.to_owned()),
+        ("State", phase.state.to_string()),
         ("Played", escaped(&progress(phase))),
         ("Faults", count(phase.faults.total)),
         ("Started", phase.started.map_or_else(String::new, format_time)),

@@ -1,6 +1,7 @@
 //! `summary.html`: overview of the competition, with links to all other pages.
 
 use agon_league::Entrant;
+use agon_store::PhaseState;
 
 use super::{bracket_of, progress, standings_sections};
 use crate::data::{PhaseReport, Report};
@@ -66,9 +67,9 @@ fn intro(report: &Report) -> String {
 fn phase_status(report: &Report, phase: &PhaseReport) -> String {
     let last = phase.number as usize + 1 == report.phases.len();
     let state = match phase.state {
-        "published" | "closed" if last => "final",
-        "published" | "closed" => "published",
-        _ => "in progress",
+        PhaseState::Published | PhaseState::Closed if last => "final",
+        PhaseState::Published | PhaseState::Closed => "published",
+        PhaseState::Waiting | PhaseState::Running => "in progress",
     };
     format!("{state}, {}", progress(phase))
 }
@@ -80,7 +81,7 @@ fn phases(report: &Report) -> String {
             (phase.number + 1).to_string(),
             if phase.has_started() { link(&phase.file(), &name) } else { name },
             escaped(&phase.format),
-            phase.state.to_owned(),
+            phase.state.to_string(),
             escaped(&progress(phase)),
             phase.started.map_or_else(String::new, time_span),
             phase.published.map_or_else(String::new, time_span),

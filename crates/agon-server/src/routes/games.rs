@@ -259,8 +259,7 @@ fn build_starter_zip(game: &'static str, language: &'static str) -> ApiResult<By
     if let Some(done) = all.get(&(game, language)) {
         return Ok(done.clone());
     }
-    let files =
-        starter::files(game, language, "my-bot").map_err(|failure| ApiError::internal(failure.message))?;
+    let files = starter::files(game, language, "my-bot").map_err(ApiError::internal)?;
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, content, program) in files {
         let mode = if program { 0o755 } else { 0o644 };

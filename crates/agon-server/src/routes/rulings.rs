@@ -1,6 +1,6 @@
 //! Rulings: void matches and disqualified bots. Each has a reason and is kept permanently.
 
-use agon_core::ErrorKind;
+use agon_core::{Diagnostic, ErrorKind};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings;
 use agon_site_db::HostedCompetition;
@@ -124,7 +124,7 @@ async fn make_ruling(
         NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let created = rulings::make_ruling(&*ledger, &loaded.competition, &new).await.map_err(|error| {
         if error.kind() == ErrorKind::Usage {
-            ruling_error(&error.to_string())
+            ruling_error(&error.diagnostic())
         } else {
             ApiError::internal(error)
         }
@@ -172,7 +172,7 @@ async fn lift_ruling(
         RulingLift { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let response = match ledger.lift_ruling(ruling, &lifted).await {
         Ok(()) => ruling_body(&app, &competition, &*ledger, ruling).await,
-        Err(error @ StoreError::InvalidRuling { .. }) => Err(ruling_error(&error.to_string())),
+        Err(error @ StoreError::InvalidRuling { .. }) => Err(ruling_error(&error.diagnostic())),
         Err(error) => Err(ApiError::internal(error)),
     };
     let _ = ledger.disconnect().await;
@@ -227,11 +227,9 @@ fn parse_match_key(phase: u32, name: &str) -> Option<MatchKey> {
     Some(MatchKey { phase, stage: stage.checked_sub(1)?, number: number.checked_sub(1)? })
 }
 
-/// Splits an error of the ledger into message and hint.
-fn ruling_error(text: &str) -> ApiError {
-    let (what, hint) = text.split_once("\nhint: ").unwrap_or((text, ""));
-    let error = ApiError::conflict("ruling", what);
-    if hint.is_empty() { error } else { error.hint(hint) }
+/// The ledger does not accept the ruling.
+fn ruling_error(error: &Diagnostic) -> ApiError {
+    ApiError::from_diagnostic(StatusCode::CONFLICT, "ruling", error)
 }
 
 async fn ruling_body(

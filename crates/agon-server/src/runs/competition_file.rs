@@ -7,7 +7,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use agon_competition::CompetitionPaths;
+use agon_core::Diagnostic;
 use agon_core::settings::SettingKind;
+use agon_games::UnknownGame;
 use agon_league::config::{BotSource, CompetitionConfig, SandboxRule, SeedSource};
 use toml_edit::{DocumentMut, Item, RawString, Value};
 
@@ -84,8 +86,7 @@ pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile
 
 /// Parses the text with these entrants and adds placeholders if there are too few. Errors refer to lines of the text.
 pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> ApiResult<CompetitionConfig> {
-    let any_game =
-        agon_engine::any_game(game).map_err(|error| ApiError::invalid("game", error.to_string()))?;
+    let any_game = agon_engine::any_game(game).map_err(unknown_game)?;
     let roles = any_game.info().roles;
     let mut all = lines.to_vec();
     let placeholder = |role: &'static str, number: usize| {
@@ -198,10 +199,13 @@ fn split_entrants(text: &str) -> ApiResult<(String, String)> {
     Ok((document.to_string(), only_entrants.to_string()))
 }
 
+fn unknown_game(error: UnknownGame) -> ApiError {
+    ApiError::from(Diagnostic::from(error)).field("game")
+}
+
 /// Parses the `[[entrant]]` tables, which may name house bots only. Reads single keys, because there may be too few entrants yet.
 fn parse_house_bots(entrants: &str, game: &str) -> ApiResult<Vec<EntrantLine>> {
-    let any_game =
-        agon_engine::any_game(game).map_err(|error| ApiError::invalid("game", error.to_string()))?;
+    let any_game = agon_engine::any_game(game).map_err(unknown_game)?;
     let hint = "below each [[entrant]] write bot = \"house:NAME\"";
     let wrong = |what: String| ApiError::invalid("file", what).hint(hint);
     let read = toml::de::DeTable::parse(entrants).map_err(|error| wrong(error.message().to_owned()))?;
@@ -295,12 +299,8 @@ fn config_errors(organiser_text: &str, found: &[agon_league::config::ConfigError
         .take(20)
         .map(|one| {
             let own = one.line <= lines;
-            ConfigErrorBody {
-                line: own.then_some(one.line as u32),
-                column: own.then_some(one.column as u32),
-                what: one.what.clone(),
-                hint: one.hint.clone(),
-            }
+            let body = ConfigErrorBody::from(&one.diagnostic(FILE));
+            ConfigErrorBody { line: body.line.filter(|_| own), column: body.column.filter(|_| own), ..body }
         })
         .collect();
     let details = found.iter().take(20).map(|one| one.describe(FILE)).collect();

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
+use agon_core::{Diagnostic, ErrorKind};
 use agon_site_db::{
     AccountId, CompetitionPatch, CompetitionState, Entrant, HostedCompetition, Origin, SiteDb,
 };
@@ -56,11 +57,10 @@ pub async fn load_competition(
     site_db: &SiteDb,
     competition: &HostedCompetition,
 ) -> ApiResult<LoadedCompetition> {
-    let invalid = |failure: agon_bots::Diagnostic| ApiError::invalid("file", failure.message);
     if competition.origin == Origin::File {
         let file = Path::new(&competition.file).to_owned();
         let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&file)).await;
-        return read.map_err(ApiError::internal)?.map_err(invalid);
+        return read.map_err(ApiError::internal)?.map_err(invalid_file);
     }
     let is_started = competition.numbers_assigned.is_some();
     let mut entrants = site_db.entrants(&competition.id).await?;
@@ -85,7 +85,7 @@ pub async fn load_competition(
             let provisional = competition_file::provisional(&organiser_text, &game, &lines)?;
             (competition_file::render(&organiser_text, &lines), provisional)
         };
-        LoadedCompetition::with(paths, text, parsed).map_err(invalid)
+        LoadedCompetition::with(paths, text, parsed).map_err(invalid_file)
     };
     tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?
 }
@@ -100,7 +100,12 @@ pub async fn reload(
     let loaded = load_competition(config, site_db, competition).await;
     let loaded = loaded.inspect_err(|_| competition_handle.replace(None, None))?;
     let opened = load(competition_handle, Arc::new(loaded)).await;
-    opened.map_err(|message| ApiError::invalid("file", message))
+    opened.map_err(invalid_file)
+}
+
+/// The competition cannot be loaded with its file, for whatever reason.
+fn invalid_file(error: Diagnostic) -> ApiError {
+    ApiError::from(error.of_kind(ErrorKind::Usage)).field("file")
 }
 
 /// Shows a competition that has not started with its current entrants.
@@ -155,5 +160,5 @@ async fn show_and_copy(
         written.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     }
     let competition_handle = app.arenas.get(&competition.id)?;
-    load(&competition_handle, loaded).await.map_err(|message| ApiError::invalid("file", message))
+    load(&competition_handle, loaded).await.map_err(invalid_file)
 }

@@ -7,8 +7,8 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use agon_bots::SandboxMode;
 use agon_bots::check::{CheckRequest, check};
-use agon_bots::{Diagnostic, SandboxMode};
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
@@ -39,7 +39,7 @@ pub fn start_threads(app: &AppState) -> Result<(), StartError> {
         thread::Builder::new()
             .name(name)
             .spawn(move || check_loop(&app, &handle))
-            .map_err(|error| StartError::Other(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| StartError::other(format!("cannot start a thread: {error}")))?;
     }
     Ok(())
 }
@@ -250,7 +250,7 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     };
     let checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,
-        Err(Diagnostic { message, .. }) => return CheckVerdict::check_failed(&message),
+        Err(failure) => return CheckVerdict::check_failed(&failure.to_string()),
     };
     meta.bot = Some(bot);
     if let Err(error) = meta.write(&folder) {

@@ -27,15 +27,16 @@ pub fn play(
     stop: &StopFlag,
 ) -> RunOutcome {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
-    let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
+    let ledger: SqliteLedger =
+        runtime.block_on(sitting.ledger()).map_err(|failure| failure.to_string()).unwrap();
     // One live slot, so that a viewer misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
     let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_live_games);
     let means = RunContext { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
     let ended = run_competition(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
-    ended.map_err(|failure| failure.message).unwrap()
+    ended.map_err(|failure| failure.to_string()).unwrap()
 }
 
 /// The same in a thread, because the runner has its own runtime.
@@ -76,7 +77,7 @@ impl Once {
 
 /// Shows the competition of a file, and its ledger.
 pub async fn show_file(arena: &CompetitionHandle, file: &Path) {
-    let loaded = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
+    let loaded = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
     load(arena, Arc::new(loaded)).await.unwrap();
 }
 
@@ -102,7 +103,7 @@ impl Site {
     /// by name.
     pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
         let file = self.cup_file(id);
-        let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
+        let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.to_string()).unwrap();
         let office = &self.app.office;
         let new = NewCompetition {
             id: id.to_owned(),

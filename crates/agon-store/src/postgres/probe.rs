@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use agon_core::Diagnostic;
 use sqlx::{Connection as _, Row as _};
 
 use super::database_url::DatabaseUrl;
@@ -9,7 +10,7 @@ use super::{connection_pool, db_error, open};
 use crate::Result;
 
 /// Name of each check, and its result or problem.
-pub type ProbeResults = Vec<(String, Result<String, String>)>;
+pub type ProbeResults = Vec<(String, Result<String, Diagnostic>)>;
 
 /// Checks reachability, version, TLS, permissions and latency of a server. Fails if it cannot connect.
 pub async fn probe(url: &str) -> Result<ProbeResults> {
@@ -52,7 +53,7 @@ fn results(
     let (can_create, is_standby): (bool, bool) = (row.try_get(5)?, row.try_get(6)?);
     let ms = |time: Duration| format!("{:.2} ms", 1e3 * time.as_secs_f64());
     let check = |good: bool, found: String, hint: String| {
-        if good { Ok(found) } else { Err(format!("{found}\nhint: {hint}")) }
+        if good { Ok(found) } else { Err(Diagnostic::rejected(found).hint(hint)) }
     };
     let (user, database) = (target.user(), target.database());
     let rows = [

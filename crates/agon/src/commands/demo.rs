@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use agon_bots::error::Diagnostic;
 use agon_bots::starter;
 use agon_competition::LoadedCompetition;
-use agon_core::ErrorKind;
 use agon_host::ScratchDir;
 use agon_report::table_formats;
 use agon_runner::phase_results;
@@ -51,7 +50,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
             app.office
                 .set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None)
                 .await
-                .map_err(broke)?;
+                .map_err(Diagnostic::internal)?;
         }
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -61,7 +60,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     output::note("playing five small competitions, about a minute in total ...");
     let played = tokio::select! {
         played = wait_until_finished(&app) => played,
-        () = agon_server::wait_for_stop_signal() => Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }),
+        () = agon_server::wait_for_stop_signal() => Err(Diagnostic::already_shown()),
     };
     let result = match played {
         Ok(()) => tables(&files, args).await,
@@ -76,17 +75,13 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
         agon_server::wait_for_stop_signal().await;
     }
     let _ = stop.send(());
-    serving.await.map_err(broke)?.map_err(serve::start_failure)?;
+    serving.await.map_err(Diagnostic::internal)?.map_err(serve::start_failure)?;
     result
-}
-
-fn broke(error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
 async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Diagnostic> {
     let page = PageRequest { after: None, limit: 100 };
-    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
+    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(Diagnostic::internal)?.items)
 }
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.
@@ -98,7 +93,7 @@ async fn wait_until_finished(app: &AppState) -> Result<(), Diagnostic> {
             match one.state {
                 CompetitionState::Failed => {
                     let words = one.message.as_deref().unwrap_or("no message");
-                    return Err(broke(format!("{}: {words}", one.name)));
+                    return Err(Diagnostic::internal(format!("{}: {words}", one.name)));
                 }
                 CompetitionState::Finished if !reported.contains(&one.id) => {
                     reported.push(one.id.clone());

@@ -6,7 +6,6 @@ use std::process::Command;
 use std::time::Instant;
 
 use agon_bots::error::Diagnostic;
-use agon_core::ErrorKind;
 use agon_grid::probe::{self, ProbeResult};
 use serde_json::json;
 
@@ -87,18 +86,19 @@ fn nats(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
 /// Checks of the database.
 fn database(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
     let Some(url) = &args.database else { return Ok(Vec::new()) };
-    let check = |name: String, answer: Result<String, String>| {
-        let health = if answer.is_ok() { CheckStatus::Good } else { CheckStatus::Bad };
-        let text = answer.unwrap_or_else(|error| error);
-        let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
-        Check { name: name.into(), health, found: found.to_owned(), hint: hint.to_owned().into() }
+    let check = |name: String, answer: Result<String, Diagnostic>| {
+        let (health, found, hint) = match answer {
+            Ok(found) => (CheckStatus::Good, found, None),
+            Err(error) => (CheckStatus::Bad, error.summary(), error.hint_text()),
+        };
+        Check { name: name.into(), health, found, hint: hint.unwrap_or_default().into() }
     };
     grid::with_runtime(|runtime| {
         Ok(match runtime.block_on(agon_store::postgres::probe(url)) {
             Ok(answers) => {
                 answers.into_iter().map(|(name, answer)| check(format!("database: {name}"), answer)).collect()
             }
-            Err(error) => vec![check("database".to_owned(), Err(error.to_string()))],
+            Err(error) => vec![check("database".to_owned(), Err(error.into()))],
         })
     })
 }
@@ -127,10 +127,7 @@ pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
         ))?;
     }
     match checks.iter().find(|c| c.health == CheckStatus::Bad) {
-        Some(c) => Err(Diagnostic {
-            kind: ErrorKind::Rejected,
-            message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint),
-        }),
+        Some(c) => Err(Diagnostic::rejected(&c.found).about(&c.name).hint(&c.hint)),
         None => Ok(()),
     }
 }

@@ -134,7 +134,7 @@ enum BuildResult {
 fn build(folder: &Path, command: &str) -> BuildResult {
     let program = match Program::from_command(command, folder) {
         Ok(program) => program,
-        Err(error) => return BuildResult::Failed(format!("{}\nhint: {}", error.what, error.hint)),
+        Err(error) => return BuildResult::Failed(error.to_string()),
     };
     output::note(&format!("building: {command}"));
     let (first, rest) = (&program.words[0], &program.words[1..]);

@@ -3,7 +3,7 @@
 use agon_bots::Diagnostic;
 use agon_bots::isolation;
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, ErrorKind, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::{MakeTurnLog, TurnLog};
@@ -228,8 +228,7 @@ impl PlayResults {
         if self.watch {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
-            let films =
-                films.map_err(|e| Diagnostic { kind: ErrorKind::Internal, message: e.to_string() })?;
+            let films = films.map_err(Diagnostic::internal)?;
             watch::watch(job.table.info(), &films, job.args.every)?;
         }
         output::print(&self.text(job))

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::atomic_file::{self, AtomicFile, digest_of};
 use crate::cli::Replay;
-use crate::{output, setup, watch};
+use crate::{errors, output, setup, watch};
 
 /// Shows or checks the games.
 pub fn run(args: &Replay) -> Result<(), Diagnostic> {
@@ -32,7 +32,7 @@ pub fn run(args: &Replay) -> Result<(), Diagnostic> {
     for (i, record) in chosen {
         let table = agon_engine::any_game(&record.header.game)?;
         let (_, assets) = setup::settings(table.info(), &args.settings)?;
-        let film = table.film(record, &assets).map_err(|e| Diagnostic::replay(&args.record, i + 1, &e))?;
+        let film = table.film(record, &assets).map_err(|e| errors::replay(&args.record, i + 1, e))?;
         films.push((i + 1, table.info(), film));
     }
     if args.json {

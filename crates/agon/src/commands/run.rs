@@ -8,7 +8,6 @@ use agon_bots::source::players_yml;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
-use agon_core::ErrorKind;
 use agon_grid::permissions::Role;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
@@ -144,7 +143,7 @@ fn stop_result(ended: RunOutcome, words: &str) -> Result<(), Diagnostic> {
             if !words.is_empty() {
                 output::note(words);
             }
-            Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
+            Err(Diagnostic::already_shown())
         }
         _ => Ok(()),
     }

@@ -2,7 +2,6 @@
 
 use agon_bots::error::Diagnostic;
 use agon_competition::LedgerLocation;
-use agon_core::ErrorKind;
 use agon_server::{Config, Server, StartError};
 
 use crate::server_client::cli::{Serve, SignUp};
@@ -69,11 +68,6 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Diagnostic> {
 }
 
 /// Converts the reason why the server did not start.
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn start_failure(error: StartError) -> Diagnostic {
-    match error {
-        StartError::Grid(error) => error.into(),
-        StartError::Ledgers(failure) => failure,
-        other => Diagnostic { kind: ErrorKind::Internal, message: other.to_string() },
-    }
+    error.into()
 }

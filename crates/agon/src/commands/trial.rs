@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
-use agon_core::{Assets, BotLifetime, ClockRule, ErrorKind, GameInfo, Seat, Settings};
+use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
 use agon_engine::referee::GameHooks;
@@ -70,10 +70,11 @@ pub fn run(args: &Trial) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some(one) => {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
-            Err(Diagnostic {
-                kind: ErrorKind::Rejected,
-                message: format!("{} gave no answer: {}", one_line(&one.spec), why.replace('\n', "; ")),
-            })
+            Err(Diagnostic::rejected(format!(
+                "{} gave no answer: {}",
+                one_line(&one.spec),
+                why.replace('\n', "; ")
+            )))
         }
     }
 }
@@ -227,9 +228,8 @@ impl TrialJob<'_> {
     }
 
     fn add_record(&self, timings: &mut BotTimings, bytes: &[u8]) -> Result<(), Diagnostic> {
-        let broke = |what: String| Diagnostic { kind: ErrorKind::Internal, message: what };
-        for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
-            let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
+        for record in read_all(bytes).map_err(Diagnostic::internal)? {
+            let film = self.table.film(record, &self.assets).map_err(Diagnostic::internal)?;
             timings.add(film.as_ref(), &self.clock);
             if self.args.profile.is_some() {
                 timings.films.push(film);

@@ -3,7 +3,6 @@
 use agon_bots::error::Diagnostic;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
-use agon_core::ErrorKind;
 use agon_host::BotRejection;
 use agon_league::config::{BotSource, EntrantSpec};
 use serde_json::{Value as Json, json};
@@ -43,7 +42,7 @@ pub fn run(args: &Update) -> Result<(), Diagnostic> {
         output::print(&format!("{text}{new} updated, {same} unchanged, {failed} failed\n"))?;
     }
     // Failures are already on stdout.
-    if failed == 0 { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }) }
+    if failed == 0 { Ok(()) } else { Err(Diagnostic::already_shown()) }
 }
 
 fn short(commit: &str) -> &str {

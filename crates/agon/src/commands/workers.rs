@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use agon_bots::error::Diagnostic;
-use agon_core::ErrorKind;
 use agon_grid::WorkerDirectory;
 use agon_grid::messages::{CommandReply, WorkerCommand};
 use agon_grid::permissions::Role;
@@ -111,9 +110,8 @@ fn drain(
     match runtime.block_on(roster.send_command(name, &WorkerCommand::Drain))? {
         CommandReply::Yes => {}
         CommandReply::No(why) => {
-            let message =
-                format!("worker {name} does not stop: {why}\nhint: see its status with `agon workers`");
-            return Err(Diagnostic { kind: ErrorKind::Internal, message });
+            return Err(Diagnostic::internal(format!("worker {name} does not stop: {why}"))
+                .hint("see its status with `agon workers`"));
         }
     }
     let (begun, mut left) = (Instant::now(), false);
@@ -133,11 +131,9 @@ fn drain(
     }
     match wait {
         Some(wait) if !left => {
-            let message = format!(
-                "worker {name} has not stopped within {:.0} s\nhint: long games may still run; wait and try again, or stop the worker on its machine",
-                wait.as_secs_f64()
-            );
-            Err(Diagnostic { kind: ErrorKind::Rejected, message })
+            let what = format!("worker {name} has not stopped within {:.0} s", wait.as_secs_f64());
+            Err(Diagnostic::rejected(what)
+                .hint("long games may still run; wait and try again, or stop the worker on its machine"))
         }
         _ => Ok(()),
     }

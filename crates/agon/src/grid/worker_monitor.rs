@@ -19,10 +19,38 @@ pub struct WorkerMonitor {
 pub struct WorkerChange {
     /// Name of the worker.
     pub worker: String,
-    /// `came`, `left`, `lost`, `refused` or `draining`.
-    pub what: &'static str,
+    /// What happened.
+    pub what: WorkerChangeKind,
     /// Reason, if known.
     pub why: String,
+}
+
+/// How a worker's status changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkerChangeKind {
+    /// It joined.
+    Came,
+    /// It stopped.
+    Left,
+    /// Its heartbeats stopped.
+    Lost,
+    /// The coordinator refused it.
+    Refused,
+    /// It finishes its games and stops then.
+    Draining,
+}
+
+impl WorkerChangeKind {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Came => "came",
+            Self::Left => "left",
+            Self::Lost => "lost",
+            Self::Refused => "refused",
+            Self::Draining => "draining",
+        }
+    }
 }
 
 impl WorkerChange {
@@ -30,10 +58,10 @@ impl WorkerChange {
     fn describe(&self) -> Option<String> {
         let worker = &self.worker;
         Some(match self.what {
-            "lost" => format!("worker {worker} is offline; other workers play its matches"),
-            "draining" => format!("worker {worker} finishes its current games and stops"),
-            "left" => format!("worker {worker} has stopped"),
-            _ => return None,
+            WorkerChangeKind::Lost => format!("worker {worker} is offline; other workers play its matches"),
+            WorkerChangeKind::Draining => format!("worker {worker} finishes its current games and stops"),
+            WorkerChangeKind::Left => format!("worker {worker} has stopped"),
+            WorkerChangeKind::Came | WorkerChangeKind::Refused => return None,
         })
     }
 }
@@ -73,7 +101,11 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
         let stays = seen.iter().any(|one| key(one) == *known);
         // A lost worker was already reported. A worker that returns with a new session is reported as new.
         if !stays && *state != WorkerStatus::Lost {
-            news.push(WorkerChange { worker: known.0.clone(), what: "left", why: String::new() });
+            news.push(WorkerChange {
+                worker: known.0.clone(),
+                what: WorkerChangeKind::Left,
+                why: String::new(),
+            });
         }
         stays
     });
@@ -81,21 +113,25 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
         let before = known.insert(key(one), one.status);
         let (worker, beat) = (one.heartbeat.worker.clone(), &one.heartbeat);
         let (what, why) = match (before, one.status) {
-            (before, WorkerStatus::Refused) if before != Some(WorkerStatus::Refused) => {
-                ("refused", beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()))
-            }
+            (before, WorkerStatus::Refused) if before != Some(WorkerStatus::Refused) => (
+                WorkerChangeKind::Refused,
+                beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()),
+            ),
             (before, WorkerStatus::Lost) if before.is_some_and(|before| before != WorkerStatus::Lost) => {
-                ("lost", String::new())
+                (WorkerChangeKind::Lost, String::new())
             }
             (before, WorkerStatus::Draining)
                 if before.is_some_and(|before| before != WorkerStatus::Draining) =>
             {
-                ("draining", String::new())
+                (WorkerChangeKind::Draining, String::new())
             }
             (
                 None | Some(WorkerStatus::Lost),
                 WorkerStatus::Playing | WorkerStatus::Idle | WorkerStatus::Draining,
-            ) => ("came", format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine)),
+            ) => (
+                WorkerChangeKind::Came,
+                format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine),
+            ),
             _ => continue,
         };
         news.push(WorkerChange { worker, what, why });
@@ -144,7 +180,7 @@ mod tests {
         known: &mut BTreeMap<(String, String), WorkerStatus>,
         seen: &[WorkerInfo],
     ) -> Vec<String> {
-        changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
+        changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what.name())).collect()
     }
 
     #[test]

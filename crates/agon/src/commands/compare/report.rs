@@ -304,7 +304,7 @@ impl<'o> CompareResult<'o> {
         });
         if let Some(result) = result.as_object_mut() {
             // A duel reports points as its share. Scores belong to the other test.
-            if mode == "duel" {
+            if matches!(job.lineup.mode, CompareMode::Duel) {
                 for who in ["new", "old"] {
                     result.get_mut(who).and_then(Json::as_object_mut).map(|bot| bot.remove("score"));
                 }
