@@ -176,7 +176,7 @@ fn killed_engine_leaves_nothing_of_trusted_programs() {
 /// Ordinary bots of every kind, and their share of the 10,000 games: most where one bot plays several games.
 const ORDINARY: [(usize, &[&str]); 5] = [
     (
-        1000,
+        3000,
         &["solitude-scramble", "second_best.py", "wary.py", "house:left", "house:right", "--set", "turns=2"],
     ),
     (1000, &["colour-battle", "colour.py:Sweeper", "python3 json_lines.py taker", "--set", "rounds=4"]),
