@@ -146,7 +146,7 @@ mod tests {
         let text = |bot: &str| refusal.of_bot(bot).to_string();
         assert_eq!(text("my/Bot.py"), "my/Bot.py, line 3: does not parse\nhint: fix it");
         assert_eq!(text("my/bot.zip"), "my/bot.zip: Bot.py, line 3: does not parse\nhint: fix it");
-        let trace = (0..20).map(|i| format!("frame {i}\n")).collect();
+        let trace = (0..20).map(|i| format!("frame {i}")).collect::<Vec<_>>().join("\n");
         let refusal = BotRejection { trace, file: None, line: None, ..refusal };
         let lines: Vec<String> = (8..20).map(|i| format!("  frame {i}\n")).collect();
         let wanted = format!("bot: does not parse\n{}hint: fix it", lines.concat());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use agon_bots::error::Diagnostic;
 use agon_bots::starter;
 use agon_competition::LoadedCompetition;
+use agon_core::ErrorKind;
 use agon_host::ScratchDir;
 use agon_report::table_formats;
 use agon_runner::phase_results;
@@ -50,7 +51,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
             app.office
                 .set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None)
                 .await
-                .map_err(Diagnostic::internal)?;
+                .map_err(internal)?;
         }
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -79,9 +80,14 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     result
 }
 
+/// An error of the demo's own site database.
+fn internal(error: impl Into<Diagnostic>) -> Diagnostic {
+    error.into().of_kind(ErrorKind::Internal)
+}
+
 async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Diagnostic> {
     let page = PageRequest { after: None, limit: 100 };
-    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(Diagnostic::internal)?.items)
+    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(internal)?.items)
 }
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.
