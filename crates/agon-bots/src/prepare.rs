@@ -199,3 +199,6 @@ pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagno
         other => other.into(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,14 @@
 //! Prepares bots of every kind from what a user wrote, and isolates them from each other.
-#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agon_bots::prepare::{PrepareError, isolate};
-use agon_bots::{BotSource, Diagnostic, PrepareContext, PreparedBot, SandboxMode, parse_options, prepare};
-use agon_engine::PlayerSpec;
 use agon_host::Program;
 use agon_league::config::{EntrantBot, EntrantSpec};
 use tempfile::TempDir;
+
+use super::*;
+use crate::parse_options;
 
 const BOT: &str =
     "class Bot:\n    def get_move(self, board, player, T, N):\n        return board[0].index(0)\n";
