@@ -54,14 +54,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the manifest if the bot spec is a folder with an `agon.toml`, otherwise returns `None`. Relative paths start at `from`.
-    pub fn of(game: &str, bot: &str, from: &Path) -> Result<Option<Self>, Diagnostic> {
+    /// Reads the `agon.toml` of a folder. Relative paths start at `from`.
+    pub fn read(game: &str, bot: &str, from: &Path) -> Result<Self, Diagnostic> {
         // Errors show the path as the user wrote it.
         let file = Path::new(bot).join(FILE);
         let whole = from.join(&file);
-        if !whole.is_file() {
-            return Ok(None);
-        }
         let unreadable = |e| Diagnostic::io("read", &file, &e, "check the read permission");
         if whole.metadata().map_err(unreadable)?.len() > MAX_BYTES {
             let what = format!("{}: larger than {MAX_BYTES} bytes", file.display());
@@ -87,7 +84,7 @@ impl Manifest {
             ));
         }
         let name = fields.name.unwrap_or_else(named);
-        Ok(Some(Self {
+        Ok(Self {
             spec: bot.to_owned(),
             here: is_here(from, &folder),
             folder,
@@ -95,7 +92,7 @@ impl Manifest {
             build: fields.build,
             json_lines,
             name,
-        }))
+        })
     }
 
     /// The program to run, if it exists.
@@ -359,7 +356,7 @@ mod tests {
         let hash = |path: &str| {
             let text = format!("command = \"sh -cp {path}\"\n");
             fs::write(bot.join(FILE), text).unwrap();
-            let manifest = Manifest::of("connect-five", "bot", place.path()).unwrap().unwrap();
+            let manifest = Manifest::read("connect-five", "bot", place.path()).unwrap();
             manifest.content_hash(&["sh", "-cp", path].map(str::to_owned)).unwrap()
         };
         let whole = outside.display().to_string();

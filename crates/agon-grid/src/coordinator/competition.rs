@@ -4,7 +4,7 @@ use agon_competition::LoadedCompetition;
 use agon_core::Diagnostic;
 use agon_core::record::Digest;
 use agon_host::sandbox::REQUIRED;
-use agon_league::config::{BotSource, SandboxRule};
+use agon_league::config::SandboxRule;
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};
@@ -37,9 +37,8 @@ impl GridCompetition {
     /// For a competition with this commitment and Agon version.
     pub fn new(loaded: &LoadedCompetition, commitment: Digest, engine: &str) -> Result<Self, GridError> {
         let competition = &loaded.competition;
-        let is_program = |bot: &BotSource| !matches!(bot, BotSource::Spec(bot) if bot.starts_with("house:"));
         let sandboxed = competition.sandbox == SandboxRule::Required
-            && competition.entrants.iter().any(|one| is_program(&one.bot));
+            && competition.entrants.iter().any(|one| one.bot.house_name().is_none());
         let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
         Ok(Self {
             id: grid_competition_id(&competition.name, commitment),

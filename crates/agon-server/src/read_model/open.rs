@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_core::{Diagnostic, ErrorKind};
-use agon_league::config::BotSource;
+use agon_league::config::EntrantBot;
 use agon_site_db::{
     CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
     SiteDb, SiteDbError, UploadLimits,
@@ -109,10 +109,10 @@ pub async fn register_files(config: &Config, site_db: &SiteDb) -> Result<(), Sta
 }
 
 /// The bot as stored in the site database.
-fn bot_spec(bot: &BotSource) -> String {
+fn bot_spec(bot: &EntrantBot) -> String {
     match bot {
-        BotSource::Spec(bot) => bot.clone(),
-        BotSource::Git { repository, .. } => repository.clone(),
+        EntrantBot::Spec(bot) => bot.clone(),
+        EntrantBot::Git { repository, .. } => repository.clone(),
     }
 }
 

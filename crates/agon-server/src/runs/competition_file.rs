@@ -10,7 +10,7 @@ use agon_competition::CompetitionPaths;
 use agon_core::Diagnostic;
 use agon_core::settings::SettingKind;
 use agon_games::UnknownGame;
-use agon_league::config::{BotSource, CompetitionConfig, SandboxRule, SeedSource};
+use agon_league::config::{CompetitionConfig, EntrantBot, SandboxRule, SeedSource};
 use toml_edit::{DocumentMut, Item, RawString, Value};
 
 use crate::config::Config;
@@ -173,7 +173,7 @@ pub fn toml_quote(text: &str) -> String {
 fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
     competition.entrants.len() == lines.len()
         && competition.entrants.iter().zip(lines).all(|(one, line)| {
-            one.name == line.name && matches!(&one.bot, BotSource::Spec(bot) if *bot == line.bot)
+            one.name == line.name && matches!(&one.bot, EntrantBot::Spec(bot) if *bot == line.bot)
         })
 }
 

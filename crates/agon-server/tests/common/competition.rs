@@ -128,8 +128,8 @@ impl Site {
                 name: entrant.name.clone(),
                 role: entrant.role.map(str::to_owned),
                 bot: account.is_none().then(|| match &entrant.bot {
-                    agon_league::config::BotSource::Spec(bot) => bot.clone(),
-                    agon_league::config::BotSource::Git { repository, .. } => repository.clone(),
+                    agon_league::config::EntrantBot::Spec(bot) => bot.clone(),
+                    agon_league::config::EntrantBot::Git { repository, .. } => repository.clone(),
                 }),
                 at: Timestamp::now(),
             };

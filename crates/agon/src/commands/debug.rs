@@ -140,12 +140,14 @@ fn find_bot(
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
     let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
-    let bot = setup::resolve_bot(&record.header.game, spec, sandbox).map_err(|failure| match args.bot {
+    let context = setup::prepare_context(&record.header.game, sandbox, true);
+    let prepared = setup::prepare_bot(spec, &context).map_err(|failure| match args.bot {
         Some(_) => failure,
         None => failure.hint(
             "paths in a record are relative to the folder where it was played; change to that folder, or use --bot BOT",
         ),
     })?;
+    let bot = prepared.player;
     if bot == PlayerSpec::Human {
         return Err(Diagnostic::wrong_use(
             format!("seat {seat} was played by a human, who cannot be asked again"),

@@ -101,7 +101,7 @@ fn parse(args: &Trial) -> Result<TrialJob<'_>, Diagnostic> {
     }
     let mut lineups = Vec::new();
     for spec in &args.bots {
-        let bot = setup::resolve_bot(&args.game, spec, args.sandbox)?;
+        let bot = setup::prepare_bot(spec, &setup::prepare_context(&args.game, args.sandbox, true))?.player;
         if bot == PlayerSpec::Human {
             return Err(Diagnostic::wrong_use(
                 "a human cannot be timed",
@@ -132,7 +132,10 @@ fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Ve
     for seat in places {
         let others = Seat::all(args.seats.unwrap_or(info.seats.min)).map(|other| match &args.opponent {
             _ if other == seat => Ok(bot.clone()),
-            Some(opponent) => setup::resolve_bot(&args.game, opponent, args.sandbox),
+            Some(opponent) => {
+                let context = setup::prepare_context(&args.game, args.sandbox, true);
+                setup::prepare_bot(opponent, &context).map(|bot| bot.player)
+            }
             None => Ok(weakest(table, other)),
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;

@@ -4,7 +4,7 @@ use agon_bots::error::Diagnostic;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
 use agon_host::BotRejection;
-use agon_league::config::{BotSource, EntrantSpec};
+use agon_league::config::{EntrantBot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;
@@ -22,7 +22,7 @@ pub fn run(args: &Update) -> Result<(), Diagnostic> {
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
-        let BotSource::Git { repository, branch, .. } = &entrant.bot else { continue };
+        let EntrantBot::Git { repository, branch, .. } = &entrant.bot else { continue };
         let repository = Repository::new(&file.folder, &entrant.name, repository, branch.as_deref());
         output::note(&format!("{}: {}", entrant.name, repository.address()));
         let updated = repository.update();
@@ -102,8 +102,8 @@ fn as_json(
     updated: &Result<FetchResult, BotRejection>,
 ) -> Json {
     let branch = match &entrant.bot {
-        BotSource::Git { branch, .. } => branch.as_deref(),
-        BotSource::Spec(_) => None,
+        EntrantBot::Git { branch, .. } => branch.as_deref(),
+        EntrantBot::Spec(_) => None,
     };
     let mut entry = json!({"name": entrant.name, "repository": repository.address(), "branch": branch});
     let more = match updated {
