@@ -194,7 +194,7 @@ pub fn isolate(bots: &mut [PreparedBot], context: &PrepareContext<'_>) -> Result
 pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagnostic> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
-            Diagnostic::refused(&plan.seats[seat.index()].spec(), &refusal)
+            refusal.of_bot(&plan.seats[seat.index()].spec())
         }
         other => other.into(),
     })
