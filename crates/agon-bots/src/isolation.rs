@@ -11,10 +11,10 @@ use crate::error::Diagnostic;
 
 /// Hides the files of the other seats' bots from each program. Files that a seat names itself stay visible to it, even if another seat
 /// names them too.
-pub fn hide_other_bots(seats: &mut [PlayerSpec]) -> Result<(), Diagnostic> {
+pub fn hide_other_bots(seats: Vec<&mut PlayerSpec>) -> Result<(), Diagnostic> {
     let named: Vec<Vec<PathBuf>> =
         seats.iter().map(|seat| program(seat).map_or_else(Vec::new, named_paths)).collect();
-    for (index, seat) in seats.iter_mut().enumerate() {
+    for (index, seat) in seats.into_iter().enumerate() {
         let PlayerSpec::Program(seat) = seat else { continue };
         let mut own = named[index].clone();
         // The interpreter or program itself, if it is in the same folder.
@@ -126,7 +126,7 @@ mod tests {
         let mut seats: Vec<PlayerSpec> =
             commands.iter().map(|words| seat(Program::new(words.iter().copied(), &home))).collect();
         seats.insert(0, PlayerSpec::Human);
-        hide_other_bots(&mut seats).unwrap();
+        hide_other_bots(seats.iter_mut().collect()).unwrap();
         let names = |program: &Program| {
             let hidden = program.hidden.iter();
             hidden.map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect()

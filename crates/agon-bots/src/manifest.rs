@@ -12,9 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use agon_core::ErrorKind;
+use agon_core::Place;
 use agon_core::assets::content_hash;
 use agon_core::settings::closest_name;
+use agon_core::text_format::shell_quote_path;
 use agon_host::{Program, ProgramError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -54,14 +55,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the manifest if the bot spec is a folder with an `agon.toml`, otherwise returns `None`. Relative paths start at `from`.
-    pub fn of(game: &str, bot: &str, from: &Path) -> Result<Option<Self>, Diagnostic> {
+    /// Reads the `agon.toml` of a folder. Relative paths start at `from`.
+    pub fn read(game: &str, bot: &str, from: &Path) -> Result<Self, Diagnostic> {
         // Errors show the path as the user wrote it.
         let file = Path::new(bot).join(FILE);
         let whole = from.join(&file);
-        if !whole.is_file() {
-            return Ok(None);
-        }
         let unreadable = |e| Diagnostic::io("read", &file, &e, "check the read permission");
         if whole.metadata().map_err(unreadable)?.len() > MAX_BYTES {
             let what = format!("{}: larger than {MAX_BYTES} bytes", file.display());
@@ -87,7 +85,7 @@ impl Manifest {
             ));
         }
         let name = fields.name.unwrap_or_else(named);
-        Ok(Some(Self {
+        Ok(Self {
             spec: bot.to_owned(),
             here: is_here(from, &folder),
             folder,
@@ -95,7 +93,7 @@ impl Manifest {
             build: fields.build,
             json_lines,
             name,
-        }))
+        })
     }
 
     /// The program to run, if it exists.
@@ -134,7 +132,7 @@ impl Manifest {
         if self.here {
             return command.to_owned();
         }
-        format!("(cd {} && {command})", quoted(&self.spec))
+        format!("(cd {} && {command})", shell_quote_path(&self.spec))
     }
 
     /// Hash of the bot's files: the files at the top of its folder, and those in subfolders that its command names.
@@ -240,17 +238,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Quotes a path for a shell.
-pub fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,@%".contains(c);
-    if !path.is_empty() && !path.starts_with('-') && path.chars().all(plain) {
-        return path.to_owned();
-    }
-    // A shell command would read a path that begins with a dash as an option.
-    let dash = if path.starts_with('-') { "./" } else { "" };
-    format!("'{dash}{}'", path.replace('\'', r"'\''"))
-}
-
 /// `ManifestFields` of the file.
 #[derive(Default)]
 struct ManifestFields {
@@ -263,18 +250,15 @@ struct ManifestFields {
 impl ManifestFields {
     /// Parses the file, and reports all errors at once, in the order of the lines.
     fn read(file: &Path, text: &[u8]) -> Result<Self, Diagnostic> {
-        let at = |line: usize| format!("{}:{line}", file.display());
+        let place = || Place::file(file.display().to_string());
         let Ok(text) = std::str::from_utf8(text) else {
-            return Err(Diagnostic::wrong_use(
-                format!("{}: not UTF-8 text", file.display()),
-                "save it as UTF-8",
-            ));
+            return Err(Diagnostic::wrong_use("not UTF-8 text", "save it as UTF-8").at(place()));
         };
         let line_of = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
         let table = DeTable::parse(text).map_err(|error| {
             let line = line_of(error.span().map_or(0, |span| span.start));
             let what = error.message().lines().next().unwrap_or_default().to_owned();
-            Diagnostic::wrong_use(format!("{}: {what}", at(line)), "write each line as key = \"value\"")
+            Diagnostic::wrong_use(what, "write each line as key = \"value\"").at(place().line(line))
         })?;
         let mut fields = Self::default();
         let mut problems: Vec<(usize, String, String)> = Vec::new();
@@ -288,12 +272,11 @@ impl ManifestFields {
             let hint = "add the command that runs the bot, such as command = \"node bot.js\"";
             problems.push((line_of(text.len()), "`command` is missing".to_owned(), hint.to_owned()));
         }
-        if problems.is_empty() {
-            return Ok(fields);
-        }
         problems.sort();
-        let lines = problems.iter().map(|(line, what, hint)| format!("{}: {what}\nhint: {hint}", at(*line)));
-        Err(Diagnostic { kind: ErrorKind::Usage, message: lines.collect::<Vec<_>>().join("\n") })
+        let errors = problems
+            .into_iter()
+            .map(|(line, what, hint)| Diagnostic::wrong_use(what, hint).at(place().line(line)));
+        Diagnostic::several(errors).map_or(Ok(fields), Err)
     }
 
     /// Takes over one line of the file. The error is the problem and a hint.
@@ -351,7 +334,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        ManifestFields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().message
+        ManifestFields::read(Path::new("agon.toml"), text.as_bytes()).err().unwrap().to_string()
     }
 
     #[test]
@@ -363,7 +346,7 @@ mod tests {
         let hash = |path: &str| {
             let text = format!("command = \"sh -cp {path}\"\n");
             fs::write(bot.join(FILE), text).unwrap();
-            let manifest = Manifest::of("connect-five", "bot", place.path()).unwrap().unwrap();
+            let manifest = Manifest::read("connect-five", "bot", place.path()).unwrap();
             manifest.content_hash(&["sh", "-cp", path].map(str::to_owned)).unwrap()
         };
         let whole = outside.display().to_string();
@@ -409,15 +392,6 @@ mod tests {
         let long = format!("command = \"a\"\nname = \"{}\"", "x".repeat(61));
         assert!(refused(&long).contains("agon.toml:2: the name is longer"));
         assert!(ManifestFields::read(Path::new("agon.toml"), b"command = \"\xff\"").is_err());
-    }
-
-    #[test]
-    fn path_with_special_characters_is_quoted() {
-        assert_eq!(quoted("bots/my-bot_2.0"), "bots/my-bot_2.0");
-        assert_eq!(quoted("my bot"), "'my bot'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("-bot"), "'./-bot'");
-        assert_eq!(quoted("$HOME"), "'$HOME'");
     }
 
     #[test]

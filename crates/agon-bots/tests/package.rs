@@ -6,9 +6,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use agon_bots::package::{self, BotPackage, UnpackedBot};
-use agon_bots::resolve::{BotRequest, install_game_files, resolve_bot};
-use agon_bots::{SandboxMode, isolation};
+use agon_bots::package::{self, BotPackage};
+use agon_bots::prepare::{PrepareContext, PreparedBot, isolate};
+use agon_bots::{BotSource, Diagnostic, SandboxMode, prepare};
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Settings};
 use agon_engine::{PlayerSpec, ProgramSpec};
@@ -34,31 +34,43 @@ fn place(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
+fn context<'c>(game: &'c str, folder: &'c Path) -> PrepareContext<'c> {
+    let sandbox = SandboxMode::Off;
+    PrepareContext { game, folder, sandbox, keep_data: false, extra_file: None, settings: None }
+}
+
+fn program(bot: PreparedBot) -> ProgramSpec {
+    if let PlayerSpec::Program(program) = bot.player { program } else { panic!("no program") }
+}
+
 fn seated(game: &str, bots: &[&str], folder: &Path) -> Vec<ProgramSpec> {
+    let context = context(game, folder);
     let seat = |bot: &&str| {
-        let order = BotRequest { game, bot, sandbox: SandboxMode::Off, keep: false, beside: None, folder };
-        resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(bot).message).unwrap()
+        let prepared = BotSource::parse(bot, folder).and_then(|bot| prepare(&bot, &context, &mut |_| {}));
+        prepared.map_err(Diagnostic::from).unwrap()
     };
-    let mut seats: Vec<PlayerSpec> = bots.iter().map(seat).collect();
-    isolation::hide_other_bots(&mut seats).unwrap();
-    let program = |seat| if let PlayerSpec::Program(seat) = seat { seat } else { panic!("no program") };
-    seats.into_iter().map(program).collect()
+    let mut bots: Vec<PreparedBot> = bots.iter().map(seat).collect();
+    isolate(&mut bots, &context).unwrap();
+    bots.into_iter().map(program).collect()
+}
+
+/// The bot of a package that was unpacked in a folder.
+fn unpacked(game: &str, parcel: &BotPackage, folder: &Path) -> Result<ProgramSpec, Diagnostic> {
+    let BotPackage { spec, hash, .. } = parcel.clone();
+    let source = BotSource::Package { folder: folder.to_owned(), spec, hash };
+    Ok(prepare(&source, &context(game, Path::new("")), &mut |_| {}).map(program)?)
 }
 
 fn arrived(game: &str, parcel: &BotPackage, elsewhere: &Path) -> ProgramSpec {
     package::unpack(&parcel.files, elsewhere).unwrap();
-    let BotPackage { spec, hash, .. } = parcel;
-    let unpacked =
-        UnpackedBot { game, folder: elsewhere, spec, hash, sandbox: SandboxMode::Off, beside: None };
-    package::load_unpacked(&unpacked).map_err(|failure| failure.message).unwrap()
+    unpacked(game, parcel, elsewhere).unwrap()
 }
 
 /// Digest of a game against a house bot.
 fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
     let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
-    let mut seatings = [PlayerSpec::Program(seat.clone()), PlayerSpec::House(house.to_owned())];
-    install_game_files(game, &mut seatings, &settings, &Assets::none(), Path::new("")).unwrap();
+    let seatings = [PlayerSpec::Program(seat.clone()), PlayerSpec::House(house.to_owned())];
     let members = seatings.map(|seating| LoadedEntrant {
         name: seating.spec(),
         player: seating,
@@ -68,14 +80,14 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
     let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
-    let bout = MatchRunner {
+    let runner = MatchRunner {
         game: table.as_ref(),
         assets: &Assets::none(),
         parts: &parts,
         parts_give_points: false,
     };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
-    let played = bout.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
+    let played = runner.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
     assert!(played.faults.is_empty(), "{:?}", played.faults);
     played.games[0].digest
 }
@@ -84,7 +96,7 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
 fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
     let at_home = seated(game, &[bot], home.path()).remove(0);
     let before = digest(game, &at_home, house);
-    let packed = package::pack(game, &at_home, home.path()).map_err(|failure| failure.message).unwrap();
+    let packed = package::pack(game, &at_home, home.path()).map_err(|failure| failure.to_string()).unwrap();
     assert_eq!(
         packed,
         package::pack(game, &at_home, home.path()).unwrap(),
@@ -207,21 +219,8 @@ fn package_that_was_changed_is_rejected() {
     let folder = elsewhere.path().join("parcel");
     package::unpack(&packed.files, &folder).unwrap();
     fs::write(folder.join("bot/mine/weights.bin"), "4").unwrap();
-    let BotPackage { spec, hash, .. } = &packed;
-    let unpacked = UnpackedBot {
-        game: "connect-five",
-        folder: &folder,
-        spec,
-        hash,
-        sandbox: SandboxMode::Off,
-        beside: None,
-    };
-    let failure = package::load_unpacked(&unpacked).unwrap_err();
-    assert!(
-        failure.message.starts_with("mine: the received files have the hash sha256:"),
-        "{}",
-        failure.message
-    );
+    let failure = unpacked("connect-five", &packed, &folder).unwrap_err();
+    assert!(failure.to_string().starts_with("mine: the received files have the hash sha256:"), "{failure}");
 }
 
 #[test]
@@ -232,10 +231,10 @@ fn bot_with_paths_of_this_machine_cannot_be_packed() {
         ("cup/mine/agon.toml", "command = \"python3 lines.py\"\n"),
         ("cup/mine/real.py", ""),
     ]);
-    let cup = home.path().join("cup");
+    let competition = home.path().join("cup");
     let failure = |game: &str, bot: &str| {
-        let seat = seated(game, &[bot], &cup).remove(0);
-        package::pack(game, &seat, &cup).unwrap_err().message
+        let seat = seated(game, &[bot], &competition).remove(0);
+        package::pack(game, &seat, &competition).unwrap_err().to_string()
     };
     let said = failure("word-racer", "python3 ../outside/lines.py");
     assert!(
@@ -244,7 +243,7 @@ fn bot_with_paths_of_this_machine_cannot_be_packed() {
         ),
         "{said}"
     );
-    symlink("../../outside/lines.py", cup.join("mine/lines.py")).unwrap();
+    symlink("../../outside/lines.py", competition.join("mine/lines.py")).unwrap();
     let said = failure("connect-five", "mine");
     assert!(
         said.contains("lines.py: leads outside the bot's folder\nhint: replace the link by the file"),

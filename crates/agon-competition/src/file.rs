@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agon_bots::error::Diagnostic;
+use agon_bots::error::{Diagnostic, Place};
 use agon_bots::source::players_yml;
 use agon_core::ErrorKind;
 use agon_league::CompetitionConfig;
@@ -46,7 +46,8 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Diagnostic> {
     let text = String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.split(|&byte| byte == b'\n').count();
-        Diagnostic::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
+        Diagnostic::wrong_use("not UTF-8 text", "save the file as UTF-8")
+            .at(Place::file(path.display().to_string()).line(line))
     })?;
     let competition = CompetitionConfig::read(&text).map_err(|found| mistakes(path, &found))?;
     let whole = path
@@ -59,8 +60,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Diagnostic> {
 /// Converts a `players.yml` to a competition in which each pair plays twice. Folders of bots are relative to `base`.
 pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Diagnostic> {
     let shown = list.display();
-    let found = players_yml::read(list, Some(base))
-        .map_err(|refusal| Diagnostic::refused(&shown.to_string(), &refusal))?;
+    let found = players_yml::read(list, Some(base)).map_err(|refusal| refusal.of_bot(&shown.to_string()))?;
     if found.len() < 2 {
         return Err(Diagnostic::wrong_use(format!("{shown} has only one bot"), "add a second bot"));
     }
@@ -82,14 +82,15 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Diagn
 /// All mistakes of a file as one failure.
 pub fn mistakes(path: &Path, found: &[ConfigError]) -> Diagnostic {
     let file = path.display().to_string();
-    let mut lines: Vec<String> =
-        found.iter().take(MAX_MISTAKES_SHOWN).map(|mistake| mistake.describe(&file)).collect();
+    let mut errors: Vec<Diagnostic> =
+        found.iter().take(MAX_MISTAKES_SHOWN).map(|mistake| mistake.diagnostic(&file)).collect();
+    let count = |what: String| Diagnostic::new(ErrorKind::Usage, what).at(Place::file(&file));
     match found.len() {
         0 | 1 => {}
         all if all > MAX_MISTAKES_SHOWN => {
-            lines.push(format!("{file}: {all} mistakes; the first {MAX_MISTAKES_SHOWN} are listed"));
+            errors.push(count(format!("{all} mistakes; the first {MAX_MISTAKES_SHOWN} are listed")));
         }
-        all => lines.push(format!("{file}: {all} mistakes")),
+        all => errors.push(count(format!("{all} mistakes"))),
     }
-    Diagnostic { kind: ErrorKind::Usage, message: lines.join("\n") }
+    Diagnostic::several(errors).unwrap_or_else(|| count("not a competition file".to_owned()))
 }

@@ -5,7 +5,6 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use agon_bots::error::Diagnostic;
-use agon_core::ErrorKind;
 use agon_core::record::read;
 use agon_league::MatchKey;
 use agon_store::{Ledger, MatchFilter};
@@ -55,8 +54,5 @@ pub fn create_file(path: &Path) -> Result<File, Diagnostic> {
 /// A record in the ledger that cannot be read.
 pub fn unreadable_record(key: MatchKey, error: &dyn std::fmt::Display) -> Diagnostic {
     let hint = "the ledger is damaged; resume from a backup";
-    Diagnostic {
-        kind: ErrorKind::Internal,
-        message: format!("the record of match {key}: {error}\nhint: {hint}"),
-    }
+    Diagnostic::internal(error).about(format!("the record of match {key}")).hint(hint)
 }

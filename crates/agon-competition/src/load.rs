@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
 use agon_core::settings::{SettingKind, SettingValue};
-use agon_core::{Assets, ErrorKind, GameInfo, Settings};
+use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::AnyGame;
 use agon_league::config::{
     CompetitionConfig, CompetitionProgress, ConfigChange, SeedSource, compare_configs,
@@ -180,20 +180,16 @@ impl LoadedCompetition {
         if refused.is_empty() {
             return Ok(ledger.add_config_version(&new).await?);
         }
-        let mut message = format!(
-            "{}: changed since the competition was started; results would not be comparable",
-            self.place.named
-        );
-        for change in &refused {
-            message += &format!("\n  {change}");
-        }
+        let what = "changed since the competition was started; results would not be comparable";
         // A removed mode cannot be restored in the file.
         let hint = if refused.iter().any(|change| change.place == "stateless") {
             "this mode was removed: finish with the Agon version that started it, or start over with --fresh (the old ledger is kept)"
         } else {
             "undo the change, or start over with --fresh (the old ledger is kept)"
         };
-        Err(Diagnostic { kind: ErrorKind::Usage, message: format!("{message}\nhint: {hint}") })
+        Err(Diagnostic::wrong_use(what, hint)
+            .about(&self.place.named)
+            .details(refused.iter().map(ToString::to_string)))
     }
 }
 

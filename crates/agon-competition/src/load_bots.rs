@@ -2,19 +2,16 @@
 
 use std::path::Path;
 
-use agon_bots::error::Diagnostic;
-use agon_bots::resolve::{BotRequest, ExtraFile, SandboxMode, install_game_files, resolve_bot, try_load};
-use agon_bots::source::git::Repository;
+use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
 use agon_bots::source::source_check::check_source;
-use agon_bots::{MessageSink, isolation};
-use agon_core::ErrorKind;
+use agon_bots::{BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare};
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
-use agon_league::config::{BotSource, CompetitionConfig, EntrantSpec, SandboxRule};
+use agon_league::config::{CompetitionConfig, EntrantSpec, SandboxRule};
 use agon_runner::LoadedEntrant;
 
-use crate::{CompetitionPaths, LoadedCompetition};
+use crate::LoadedCompetition;
 
 /// Loads the bots of a phase, by entrant. `history` is the published history of the earlier phases, for bots that may read it. `known`
 /// contains the hashes of bots whose source was already checked.
@@ -26,81 +23,64 @@ pub fn load_bots(
     notify: MessageSink<'_>,
 ) -> Result<Vec<LoadedEntrant>, Diagnostic> {
     let LoadedCompetition { competition, assets, place, .. } = loaded;
-    let mut seats = Vec::new();
-    let mut commits = Vec::new();
+    // Paths are relative to the folder of the competition file, and commands run there.
+    let context = PrepareContext {
+        game: competition.game,
+        folder: &place.folder,
+        sandbox: sandbox(competition),
+        keep_data: false,
+        extra_file: history.map(|path| ExtraFile { name: "history.json", path }),
+        settings: Some((&competition.phases[phase as usize].settings, assets)),
+    };
+    let mut bots = Vec::new();
     for entrant in &competition.entrants {
-        let (bot, commit) = bot_spec(place, &entrant.name, &entrant.bot)?;
-        let beside = history.map(|path| ExtraFile { name: "history.json", path });
-        // Paths are relative to the folder of the competition file, and commands run there.
-        let request = BotRequest {
-            game: competition.game,
-            bot: &bot,
-            sandbox: sandbox(competition),
-            keep: false,
-            beside,
-            folder: &place.folder,
-        };
-        let seat = resolve_bot(&request, notify)
-            .map_err(|trouble| trouble.of(&bot))
-            .map_err(|failure| of_entrant(&entrant.name, &failure))?;
-        if let PlayerSpec::Program(program) = &seat
+        let prepared = BotSource::of_entrant(entrant, &place.folder)
+            .and_then(|source| prepare(&source, &context, notify))
+            .map_err(|error| entrant_failure(&entrant.name, error))?;
+        if let Some(program) = prepared.program()
             && !known.contains(&program.hash)
         {
-            check_bot_source(&entrant.name, &bot, program)?;
+            check_bot_source(&entrant.name, program)?;
         }
+        let (bot, commit) = (prepared.source.to_string(), prepared.commit.as_deref());
         tracing::debug!(entrant = entrant.name, bot, commit, "bot loaded");
-        seats.push(seat);
-        commits.push(commit);
+        bots.push(prepared);
     }
-    for (seat, entrant) in seats.iter_mut().zip(&competition.entrants) {
-        if let PlayerSpec::Program(program) = seat {
-            program.name.clone_from(&entrant.name);
-        }
+    isolate(&mut bots, &context)?;
+    for (bot, entrant) in bots.iter_mut().zip(&competition.entrants) {
+        bot.rename(&entrant.name);
     }
-    isolation::hide_other_bots(&mut seats)?;
-    let settings = &competition.phases[phase as usize].settings;
-    install_game_files(competition.game, &mut seats, settings, assets, &place.folder)?;
-    start_each(loaded, phase, &seats)?;
-    let members = seats.into_iter().zip(commits).zip(&competition.entrants);
-    let member = |((seating, commit), one): ((PlayerSpec, Option<String>), &EntrantSpec)| LoadedEntrant {
-        name: one.name.clone(),
-        player: seating,
-        commit,
+    start_each(loaded, phase, &bots)?;
+    let member = |(bot, entrant): (PreparedBot, &EntrantSpec)| LoadedEntrant {
+        name: entrant.name.clone(),
+        player: bot.player,
+        commit: bot.commit,
         extra_file: history.map(Path::to_owned),
     };
-    Ok(members.map(member).collect())
+    Ok(bots.into_iter().zip(&competition.entrants).map(member).collect())
 }
 
-/// Bot spec of an entrant, and its git commit.
-fn bot_spec(
-    place: &CompetitionPaths,
-    name: &str,
-    bot: &BotSource,
-) -> Result<(String, Option<String>), Diagnostic> {
-    match bot {
-        BotSource::Spec(bot) => Ok((bot.clone(), None)),
-        BotSource::Git { repository, branch, path } => {
-            let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
-            let found = repository.checkout().map_err(|refusal| Diagnostic::refused(name, &refusal))?;
-            Ok((found.bot(path.as_deref()), Some(found.commit)))
-        }
+/// The failure of an entrant's bot, with the name of the entrant.
+fn entrant_failure(name: &str, error: PrepareError) -> Diagnostic {
+    match error {
+        PrepareError::Repository { .. } => error.into(),
+        other => of_entrant(name, other.into()),
     }
 }
 
 /// Checks the source of a Python bot: forbidden words, missing imports, wrong signatures. Reports all problems at once.
-fn check_bot_source(name: &str, bot: &str, program: &ProgramSpec) -> Result<(), Diagnostic> {
+fn check_bot_source(name: &str, program: &ProgramSpec) -> Result<(), Diagnostic> {
     if !program.isolates_calls {
         return Ok(());
     }
-    let failed = |refusal: &BotRejection| of_entrant(name, &Diagnostic::refused(bot, refusal));
+    let failed = |refusal: &BotRejection| of_entrant(name, refusal.of_bot(&program.spec));
     let survey = check_source(&program.program).map_err(|refusal| failed(&refusal))?;
-    let bad: Vec<String> =
-        survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
-    if bad.is_empty() { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Usage, message: bad.join("\n") }) }
+    let bad = survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()));
+    Diagnostic::several(bad).map_or(Ok(()), Err)
 }
 
-fn of_entrant(name: &str, failure: &Diagnostic) -> Diagnostic {
-    Diagnostic { kind: failure.kind, message: format!("entrant {name}: {}", failure.message) }
+fn of_entrant(name: &str, failure: Diagnostic) -> Diagnostic {
+    failure.about(format!("entrant {name}"))
 }
 
 fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
@@ -111,25 +91,24 @@ fn sandbox(competition: &CompetitionConfig) -> SandboxMode {
 }
 
 /// Starts every program once, as many at a time as a game has seats, so that a bot that does not start is rejected before any game.
-fn start_each(loaded: &LoadedCompetition, phase: u32, seats: &[PlayerSpec]) -> Result<(), Diagnostic> {
+fn start_each(loaded: &LoadedCompetition, phase: u32, bots: &[PreparedBot]) -> Result<(), Diagnostic> {
     let info = loaded.table.info();
     let filler = |seat: usize| {
         let role = info.role(agon_core::Seat(seat as u8)).name;
-        let bots = loaded.table.house_bots();
-        let fitting = bots.iter().find(|bot| bot.roles.contains(&role));
+        let house_bots = loaded.table.house_bots();
+        let fitting = house_bots.iter().find(|bot| bot.roles.contains(&role));
         PlayerSpec::House(fitting.map_or_else(String::new, |bot| bot.name.to_owned()))
     };
     let fillers: Vec<PlayerSpec> = (0..info.seats.min).map(filler).collect();
     // In a game with roles, one at a time, at the seat of its role.
     let with_roles = info.roles.len() > 1;
-    let programs: Vec<usize> =
-        (0..seats.len()).filter(|&number| matches!(seats[number], PlayerSpec::Program(_))).collect();
+    let programs: Vec<usize> = (0..bots.len()).filter(|&number| bots[number].program().is_some()).collect();
     for some in programs.chunks(if with_roles { 1 } else { info.seats.min }) {
         let mut plan = fillers.clone();
         for (place, &number) in some.iter().enumerate() {
             let role = loaded.competition.entrants[number].role;
             let seat = info.roles.iter().position(|known| Some(known.name) == role).filter(|_| with_roles);
-            plan[seat.unwrap_or(place)] = seats[number].clone();
+            plan[seat.unwrap_or(place)] = bots[number].player.clone();
         }
         try_some(loaded.table.as_ref(), loaded, phase, &plan)?;
     }

@@ -1,7 +1,10 @@
 //! Class of an error, the same in all crates. The command line turns it into an exit code, the server into an HTTP status.
 
+use serde::{Deserialize, Serialize};
+
 /// Class of an error.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The request was carried out and the answer is no: a check failed, a replay differs.
     Rejected,

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::{Diagnostic, ErrorKind};
+
 /// Type and bounds of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SettingKind {
@@ -336,15 +338,22 @@ impl SettingsError {
     }
 }
 
+impl From<SettingProblem> for Diagnostic {
+    fn from(problem: SettingProblem) -> Self {
+        Self::wrong_use(problem.message, problem.hint)
+    }
+}
+
+impl From<SettingsError> for Diagnostic {
+    fn from(error: SettingsError) -> Self {
+        let problems = error.problems.into_iter().map(Self::from);
+        Self::several(problems).unwrap_or_else(|| Self::new(ErrorKind::Usage, "the settings are not valid"))
+    }
+}
+
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, problem) in self.problems.iter().enumerate() {
-            if i > 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{}\nhint: {}", problem.message, problem.hint)?;
-        }
-        Ok(())
+        Diagnostic::from(self.clone()).fmt(f)
     }
 }
 

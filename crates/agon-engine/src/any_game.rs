@@ -4,7 +4,7 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 
 use agon_core::record::{Record, RecordHeader, Recorder};
-use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings, SettingsError};
+use agon_core::{Assets, BotLifetime, ClockRule, Diagnostic, GameInfo, Seat, Settings, SettingsError};
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
 use agon_host::LoadCheck;
 use agon_host::{HelloInfo, PlayerOptions};
@@ -187,6 +187,24 @@ pub enum PlayError {
     /// The terminal or the compressor failed.
     #[error("while playing: {0}")]
     Io(#[from] io::Error),
+}
+
+impl PlayError {
+    /// The error as a value.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Settings(error) => error.clone().into(),
+            Self::PlayerSpec(error) => error.clone().into(),
+            Self::BotLoad(error) => error.rejection.clone().into(),
+            Self::Io(_) => Diagnostic::internal(self),
+        }
+    }
+}
+
+impl From<PlayError> for Diagnostic {
+    fn from(error: PlayError) -> Self {
+        error.diagnostic()
+    }
 }
 
 /// The game with this id.

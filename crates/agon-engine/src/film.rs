@@ -4,7 +4,8 @@ use agon_core::game::View;
 use agon_core::record::{ClockExpiry, FaultRecord, Record, RecordHeader, Recorder, SITS_OUT_TOKEN};
 use agon_core::settings::{Settings, SettingsError};
 use agon_core::{
-    AnswerTimes, Assets, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint, frame,
+    AnswerTimes, Assets, Diagnostic, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint,
+    frame,
 };
 use agon_host::HelloInfo;
 use serde_json::Value as Json;
@@ -30,7 +31,7 @@ pub enum ReplayError {
         known: u32,
     },
     /// The settings in the header are invalid.
-    #[error("invalid settings in the record: {0}")]
+    #[error("invalid settings in the record: {}", Diagnostic::from(.0.clone()).summary())]
     Settings(#[from] SettingsError),
     /// The rules give another result than the record.
     #[error("turn {turn}: {what}")]
@@ -40,6 +41,22 @@ pub enum ReplayError {
         /// Description of the difference.
         what: String,
     },
+}
+
+/// A record whose game does not follow from the rules.
+impl From<ReplayError> for Diagnostic {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::OtherRules { .. } => {
+                Self::wrong_use(error, "replay it with the version of Agon that played it")
+            }
+            ReplayError::Settings(_) => Self::rejected(error)
+                .hint("if the game was played with its own word list, name it again: --set words=FILE"),
+            ReplayError::Differs { .. } => {
+                Self::rejected(error).hint("do not trust this record: it differs from what the rules give")
+            }
+        }
+    }
 }
 
 /// A finished game that can be viewed turn by turn.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agon_core::assets::content_hash;
 use agon_core::record::SeatRecord;
 use agon_core::settings::closest_name;
-use agon_core::{GameInfo, Player, Seat, Settings};
+use agon_core::{Diagnostic, GameInfo, Player, Seat, Settings};
 use agon_games::PlayableGame;
 use agon_host::{BotRejection, ScratchDir};
 use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program, TextPlayer};
@@ -83,12 +83,18 @@ pub fn seat_names(seats: &[PlayerSpec]) -> Vec<String> {
 
 /// Reason why a player cannot play at its seat.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{message}\nhint: {hint}")]
+#[error("{}", Diagnostic::from(self.clone()))]
 pub struct PlayerSpecError {
     /// Error message.
     pub message: String,
     /// Instruction how to fix it.
     pub hint: String,
+}
+
+impl From<PlayerSpecError> for Diagnostic {
+    fn from(error: PlayerSpecError) -> Self {
+        Self::wrong_use(error.message, error.hint)
+    }
 }
 
 /// A program that does not load.

@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use agon_core::record::Recorder;
-use agon_core::{Assets, BotLifetime, Settings};
+use agon_core::{Assets, BotLifetime, Diagnostic, Settings};
 
 use crate::any_game::{AnyGame, MatchSetup, PlayError, PlayerSpec, hooks_with_recorder};
 use crate::referee::{GameHooks, PlayedGame};
@@ -49,6 +49,15 @@ pub enum SeriesError<E> {
     /// The callback for results failed.
     #[error(transparent)]
     Sink(E),
+}
+
+impl From<SeriesError<Self>> for Diagnostic {
+    fn from(error: SeriesError<Self>) -> Self {
+        match error {
+            SeriesError::Play(error) => error.into(),
+            SeriesError::Sink(error) => error,
+        }
+    }
 }
 
 /// Maximum number of independent games that a thread claims at once. Batches make claiming cheap for short games.

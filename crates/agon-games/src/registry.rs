@@ -1,7 +1,7 @@
 //! Access to a game that is known only by its id. All code that is generic over games uses [`crate::visit`].
 
 use agon_core::settings::closest_name;
-use agon_core::{Game, HouseBots, View};
+use agon_core::{Diagnostic, Game, HouseBots, View};
 
 /// A game with rules, display and house bots.
 pub trait PlayableGame: Game + View + HouseBots {}
@@ -60,9 +60,15 @@ impl UnknownGame {
     }
 }
 
+impl From<UnknownGame> for Diagnostic {
+    fn from(error: UnknownGame) -> Self {
+        Self::wrong_use(format!("unknown game `{}`", error.id), error.hint)
+    }
+}
+
 impl std::fmt::Display for UnknownGame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "unknown game `{}`\nhint: {}", self.id, self.hint)
+        Diagnostic::from(self.clone()).fmt(f)
     }
 }
 

@@ -1,18 +1,16 @@
 //! Errors of the grid, with hints.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use agon_core::ErrorKind;
+use agon_core::{Diagnostic, ErrorKind, Place};
 
 /// Errors of the grid.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum GridError {
     /// The NATS server does not answer.
-    #[error(
-        "no NATS server answers at {url} (waited {seconds} s): {what}\nhint: check that the server is running and that the address is right; `agon doctor --nats {url}` gives details"
-    )]
     Unreachable {
         /// Server URL.
         url: String,
@@ -22,7 +20,6 @@ pub enum GridError {
         seconds: u64,
     },
     /// The server rejects the credentials.
-    #[error("the NATS server at {url} refuses these credentials: {what}\nhint: {hint}")]
     Credentials {
         /// Server URL.
         url: String,
@@ -32,7 +29,6 @@ pub enum GridError {
         hint: &'static str,
     },
     /// The TLS handshake failed.
-    #[error("TLS with the NATS server at {url} does not work: {what}\nhint: {hint}")]
     Tls {
         /// Server URL.
         url: String,
@@ -42,7 +38,6 @@ pub enum GridError {
         hint: &'static str,
     },
     /// A file for the connection cannot be used.
-    #[error("{}: {what}\nhint: {hint}", .path.display())]
     File {
         /// Path of the file.
         path: PathBuf,
@@ -52,7 +47,6 @@ pub enum GridError {
         hint: &'static str,
     },
     /// Invalid arguments.
-    #[error("{what}\nhint: {hint}")]
     Usage {
         /// Problem.
         what: String,
@@ -60,7 +54,6 @@ pub enum GridError {
         hint: String,
     },
     /// A NATS or JetStream request failed: JetStream is off, full, or not permitted.
-    #[error("NATS server {url}: cannot {doing}: {what}\nhint: {hint}")]
     JetStream {
         /// Server URL.
         url: String,
@@ -72,7 +65,6 @@ pub enum GridError {
         hint: &'static str,
     },
     /// The user lacks a permission.
-    #[error("the NATS server at {url} does not let this user {doing}: {what}\nhint: {hint}")]
     Permission {
         /// Server URL.
         url: String,
@@ -84,9 +76,6 @@ pub enum GridError {
         hint: &'static str,
     },
     /// A blob is missing or damaged.
-    #[error(
-        "file {hash} is not available on the NATS server: {what}\nhint: check that the coordinator of the competition is running; it uploads this file"
-    )]
     Blob {
         /// Hash of the blob.
         hash: String,
@@ -94,10 +83,8 @@ pub enum GridError {
         what: String,
     },
     /// A message cannot be encoded or decoded.
-    #[error("invalid NATS message: {0}\nhint: run the same version of Agon on all machines")]
     Message(String),
     /// A worker did not reply to a command.
-    #[error("worker {worker} does not answer: {what}\nhint: {hint}")]
     NoAnswer {
         /// Worker name.
         worker: String,
@@ -106,18 +93,10 @@ pub enum GridError {
         /// Hint for the user.
         hint: &'static str,
     },
-    /// The coordinator refused the worker.
-    #[error("{why}")]
-    Refused {
-        /// Reason, with a hint.
-        why: String,
-    },
     /// Error with bots or files of the competition.
-    #[error("{}", .0.message)]
-    Competition(agon_bots::Diagnostic),
+    Competition(Diagnostic),
     /// I/O error.
-    #[error("{0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
 }
 
 impl GridError {
@@ -130,22 +109,73 @@ impl GridError {
                 | Self::Permission { .. }
                 | Self::File { .. }
                 | Self::Usage { .. }
-                | Self::Refused { .. }
         ))
+    }
+
+    /// The error as a value.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let error = |message: String, hint: &str| Diagnostic::new(self.kind(), message).hint(hint);
+        match self {
+            Self::Unreachable { url, what, seconds } => error(
+                format!("no NATS server answers at {url} (waited {seconds} s): {what}"),
+                &format!(
+                    "check that the server is running and that the address is right; `agon doctor --nats {url}` gives details"
+                ),
+            ),
+            Self::Credentials { url, what, hint } => {
+                error(format!("the NATS server at {url} refuses these credentials: {what}"), hint)
+            }
+            Self::Tls { url, what, hint } => {
+                error(format!("TLS with the NATS server at {url} does not work: {what}"), hint)
+            }
+            Self::File { path, what, hint } => {
+                error(what.clone(), hint).at(Place::file(path.display().to_string()))
+            }
+            Self::Usage { what, hint } => error(what.clone(), hint),
+            Self::JetStream { url, doing, what, hint } => {
+                error(format!("NATS server {url}: cannot {doing}: {what}"), hint)
+            }
+            Self::Permission { url, doing, what, hint } => {
+                error(format!("the NATS server at {url} does not let this user {doing}: {what}"), hint)
+            }
+            Self::Blob { hash, what } => error(
+                format!("file {hash} is not available on the NATS server: {what}"),
+                "check that the coordinator of the competition is running; it uploads this file",
+            ),
+            Self::Message(what) => {
+                error(format!("invalid NATS message: {what}"), "run the same version of Agon on all machines")
+            }
+            Self::NoAnswer { worker, what, hint } => {
+                error(format!("worker {worker} does not answer: {what}"), hint)
+            }
+            Self::Competition(failure) => failure.clone(),
+            Self::Io(what) => error(what.to_string(), ""),
+        }
     }
 }
 
-impl From<agon_bots::Diagnostic> for GridError {
-    fn from(failure: agon_bots::Diagnostic) -> Self {
+impl fmt::Display for GridError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diagnostic().fmt(f)
+    }
+}
+
+impl std::error::Error for GridError {}
+
+impl From<io::Error> for GridError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Diagnostic> for GridError {
+    fn from(failure: Diagnostic) -> Self {
         Self::Competition(failure)
     }
 }
 
-impl From<GridError> for agon_bots::Diagnostic {
+impl From<GridError> for Diagnostic {
     fn from(error: GridError) -> Self {
-        match error {
-            GridError::Competition(failure) => failure,
-            other => Self { kind: other.kind(), message: other.to_string() },
-        }
+        error.diagnostic()
     }
 }

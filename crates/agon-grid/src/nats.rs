@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream;
+use agon_core::LockIgnoringPoison as _;
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr, ServerError};
 
 use crate::{GridError, nats_errors};
@@ -118,20 +121,33 @@ impl NatsConnection {
         nats_errors::jetstream_error(&self.url, doing, error, self.last_server_error().as_deref())
     }
 
+    /// A stream, or `None` if it does not exist.
+    pub async fn find_stream(&self, name: &str) -> Result<Option<Stream>, GridError> {
+        match self.jetstream.get_stream(name).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) => match error.kind() {
+                GetStreamErrorKind::JetStream(found) if found.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                    Ok(None)
+                }
+                _ => Err(self.jetstream_error("open a stream", &error)),
+            },
+        }
+    }
+
     /// Latest server error, such as a permissions violation.
     pub fn last_server_error(&self) -> Option<String> {
-        self.server_errors.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+        self.server_errors.lock_ignoring_poison().back().cloned()
     }
 
     /// Returns and clears the server errors.
     pub fn take_server_errors(&self) -> Vec<String> {
-        self.server_errors.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        self.server_errors.lock_ignoring_poison().drain(..).collect()
     }
 }
 
 fn record_server_error(server_errors: &Mutex<VecDeque<String>>, event: &Event) {
     if let Event::ServerError(ServerError::Other(text)) = event {
-        let mut errors = server_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut errors = server_errors.lock_ignoring_poison();
         if errors.len() == MAX_SERVER_ERRORS {
             errors.pop_front();
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use agon_core::diagnostic::{Diagnostic, Place, PlaceStyle};
+use agon_core::sanitize::short_line;
 use serde::Serialize;
 
 use crate::program::ProgramError;
@@ -31,13 +33,13 @@ pub struct BotRejection {
 impl BotRejection {
     /// A rejection without a place. Untrusted text in it is sanitised.
     pub fn new(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self { what: sanitize(what.as_ref()), hint: sanitize(hint.as_ref()), ..Self::default() }
+        Self { what: short_line(what.as_ref()), hint: short_line(hint.as_ref()), ..Self::default() }
     }
 
     /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<str>) -> Self {
-        self.file = Some(sanitize(file.as_ref()));
+        self.file = Some(short_line(file.as_ref()));
         self
     }
 
@@ -57,20 +59,45 @@ impl BotRejection {
 
     /// File, line and column as text: `MyBot.py, line 3, column 7`.
     pub fn place(&self) -> String {
-        let numbers = [("line", self.line), ("column", self.column)];
-        let numbered = numbers.into_iter().filter_map(|(name, number)| Some(format!("{name} {}", number?)));
-        self.file.clone().into_iter().chain(numbered).collect::<Vec<_>>().join(", ")
+        self.position().to_string()
+    }
+
+    /// File, line and column.
+    fn position(&self) -> Place {
+        let Self { file, line, column, .. } = self.clone();
+        Place { file, line, column, field: None, style: PlaceStyle::Words }
+    }
+
+    /// The error of a command that named this bot: bot, place, problem and the end of its trace.
+    pub fn of_bot(&self, bot: &str) -> Diagnostic {
+        let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
+        let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
+        let own = |file: &String| names(bot, file) || names(path, file);
+        let error = Diagnostic::wrong_use(&self.what, &self.hint);
+        let trace: Vec<&str> = self.trace.lines().collect();
+        let error = error.details(trace[trace.len().saturating_sub(MAX_TRACE_LINES)..].iter().copied());
+        match &self.file {
+            // The command line already names the file, so it is not repeated.
+            Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
+                let file = if own(file) { bot.to_owned() } else { file.clone() };
+                error.at(Place { file: Some(file), ..self.position() })
+            }
+            Some(_) => error.at(self.position()).about(bot),
+            None => error.about(bot),
+        }
+    }
+}
+
+/// The problem without the trace, which may be long and is shown with the bot's name ([`BotRejection::of_bot`]).
+impl From<BotRejection> for Diagnostic {
+    fn from(rejection: BotRejection) -> Self {
+        Self::wrong_use(&rejection.what, &rejection.hint).at(rejection.position())
     }
 }
 
 impl fmt::Display for BotRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.place();
-        if !place.is_empty() {
-            write!(f, "{place}: ")?;
-        }
-        f.write_str(&self.what)?;
-        if self.hint.is_empty() { Ok(()) } else { write!(f, "\nhint: {}", self.hint) }
+        Diagnostic::from(self.clone()).fmt(f)
     }
 }
 
@@ -80,29 +107,32 @@ impl From<ProgramError> for BotRejection {
     }
 }
 
-/// Maximum number of characters shown of untrusted text.
-const MAX_TEXT_CHARS: usize = 1000;
-
-/// Text on one line, without terminal control characters or changes of the writing direction.
-pub fn sanitize(text: &str) -> String {
-    let odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut clean = String::new();
-    for c in text.chars().take(MAX_TEXT_CHARS) {
-        if odd(c) {
-            clean.extend(c.escape_default());
-        } else {
-            clean.push(c);
-        }
+/// A rejection for a bot that cannot be found or read. Related errors are rejections of their own.
+impl From<&Diagnostic> for BotRejection {
+    fn from(error: &Diagnostic) -> Self {
+        Self::new(error.summary(), error.hint_text().unwrap_or_default())
     }
-    clean
 }
+
+/// Maximum number of trace lines that are shown when a bot is rejected.
+const MAX_TRACE_LINES: usize = 12;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rejection_of_a_named_bot_does_not_repeat_its_file() {
+        let refusal = BotRejection::new("does not parse", "fix it").in_file("Bot.py").at(Some(3), None);
+        let text = |bot: &str| refusal.of_bot(bot).to_string();
+        assert_eq!(text("my/Bot.py"), "my/Bot.py, line 3: does not parse\nhint: fix it");
+        assert_eq!(text("my/bot.zip"), "my/bot.zip: Bot.py, line 3: does not parse\nhint: fix it");
+        let trace = (0..20).map(|i| format!("frame {i}")).collect::<Vec<_>>().join("\n");
+        let refusal = BotRejection { trace, file: None, line: None, ..refusal };
+        let lines: Vec<String> = (8..20).map(|i| format!("  frame {i}\n")).collect();
+        let wanted = format!("bot: does not parse\n{}hint: fix it", lines.concat());
+        assert_eq!(refusal.of_bot("bot").to_string(), wanted);
+    }
 
     #[test]
     fn rejection_is_displayed_with_place_and_hint() {

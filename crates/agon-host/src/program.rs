@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use agon_core::Diagnostic;
+
 use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
 use crate::zygote::forked_bot::PausePolicy;
@@ -64,12 +66,18 @@ impl ZygoteOptions {
 
 /// Why a command cannot be run as a bot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{what}\nhint: {hint}")]
+#[error("{}", Diagnostic::from(self.clone()))]
 pub struct ProgramError {
     /// The problem.
     pub what: String,
     /// The instruction for the user.
     pub hint: String,
+}
+
+impl From<ProgramError> for Diagnostic {
+    fn from(error: ProgramError) -> Self {
+        Self::wrong_use(error.what, error.hint)
+    }
 }
 
 impl ProgramError {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::connection::BotConnection;
 use crate::process::LineProcess;
 use crate::program::Program;
-use crate::zygote::{ForkedBot, bot_pool};
+use crate::zygote::{BotPoolKey, ForkedBot, bot_pool};
 
 /// A running bot.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub enum RunningBot {
     /// A started process that speaks lines.
     Started(Box<LineProcess>),
     /// A fork of a zygote that speaks packets, with its pool key.
-    Forked(String, Box<ForkedBot>),
+    Forked(BotPoolKey, Box<ForkedBot>),
 }
 
 impl RunningBot {
@@ -29,8 +29,8 @@ impl RunningBot {
         let Some(zygote) = program.zygote.as_ref().filter(|_| program.sandboxed) else {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
-        let key = pool_key(program, role);
-        let bot = if let Some(waiting) = bot_pool::take(&key) {
+        let key = BotPoolKey::new(program, role);
+        let bot = if let Some(waiting) = bot_pool::take(key) {
             waiting
         } else {
             let forked = Box::new(ForkedBot::start(program, zygote, environment)?);
@@ -56,11 +56,6 @@ impl RunningBot {
             Self::Forked(_, bot) => bot.shut_down(bye, time),
         }
     }
-}
-
-/// The pool key: bots with the same key are interchangeable.
-pub fn pool_key(program: &Program, role: &str) -> String {
-    format!("{role} {program:?}")
 }
 
 impl Deref for RunningBot {

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use agon_core::random::FastRng;
-use agon_league::config::{BotSource, EntrantSpec};
+use agon_league::config::{EntrantBot, EntrantSpec};
 use agon_league::standings::{StandingsRequest, standings};
 use agon_league::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult, Tally};
 
@@ -116,7 +116,7 @@ fn spread(seats: &mut [SeatResult], bots: u32) {
 fn entrant(number: u32) -> EntrantSpec {
     EntrantSpec {
         name: format!("bot {number}"),
-        bot: BotSource::Spec("house:random".to_owned()),
+        bot: EntrantBot::Spec("house:random".to_owned()),
         contributor: None,
         marks: Vec::new(),
         role: None,

@@ -4,7 +4,7 @@ use agon_core::random::FastRng;
 use agon_core::{GameInfo, Outcome};
 use agon_games::infos;
 
-use crate::config::{BotSource, EntrantMark, EntrantSpec};
+use crate::config::{EntrantBot, EntrantMark, EntrantSpec};
 use crate::result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
 use crate::tally::Tally;
 
@@ -42,7 +42,7 @@ pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
             text.split_once(" by ").map_or((*text, None), |(name, by)| (name, Some(by)));
         EntrantSpec {
             name: name.to_owned(),
-            bot: BotSource::Spec(format!("house:{name}")),
+            bot: EntrantBot::Spec(format!("house:{name}")),
             contributor: contributor.map(ToOwned::to_owned),
             marks: Vec::new(),
             role: None,

@@ -104,13 +104,13 @@ async fn phase(
 ) -> Result<PhaseReport, Diagnostic> {
     let (competition, info, number) = (&loaded.competition, loaded.table.info(), status.phase);
     let Some(spec) = competition.phases.get(number as usize) else {
-        return Ok(PhaseReport { number, state: status.state.name(), ..PhaseReport::default() });
+        return Ok(PhaseReport { number, state: status.state, ..PhaseReport::default() });
     };
     let mut report = PhaseReport {
         number,
         name: if spec.name.is_empty() { format!("Phase {}", number + 1) } else { spec.name.clone() },
         format: text_format::describe_format(&spec.format),
-        state: status.state.name(),
+        state: status.state,
         started: status.started.map(|at| at.0),
         published: status.published.map(|at| at.0),
         table: status.table_hash.map(Digest::hex),

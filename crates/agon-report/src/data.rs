@@ -5,6 +5,7 @@ use agon_league::bracket::Bracket;
 use agon_league::format::BalanceReport;
 use agon_league::standings::Standings;
 use agon_league::{Entrant, MatchKey};
+use agon_store::PhaseState;
 
 use crate::text_format::slug;
 
@@ -75,8 +76,8 @@ pub struct PhaseReport {
     pub name: String,
     /// Format of the phase, as text.
     pub format: String,
-    /// `waiting`, `running`, `published`, `closed`.
-    pub state: &'static str,
+    /// State of the phase.
+    pub state: PhaseState,
     /// Start time of the phase.
     pub started: Option<Timestamp>,
     /// Time when the table was published.

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use agon_bots::error::Diagnostic;
 use agon_competition::LoadedCompetition;
-use agon_core::ErrorKind;
 use agon_core::record::read;
 use agon_engine::film::json::{FilmExtras, to_json};
 use agon_league::Entrant;
@@ -108,12 +107,7 @@ async fn game_page(
 ) -> Result<String, Diagnostic> {
     let broke = |error: &dyn std::fmt::Display| {
         let hint = "the ledger is damaged; resume from a backup";
-        let text = error.to_string();
-        let what = text.split("\nhint: ").next().unwrap_or_default();
-        Diagnostic {
-            kind: ErrorKind::Internal,
-            message: format!("the record of match {}: {what}\nhint: {hint}", game.number()),
-        }
+        Diagnostic::internal(error).about(format!("the record of match {}", game.number())).hint(hint)
     };
     let bytes = ledger.record(game.key, game.game).await?.ok_or_else(|| broke(&"it is not in the ledger"))?;
     let (record, _) = read(&bytes, 1).map_err(|error| broke(&error))?;

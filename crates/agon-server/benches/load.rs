@@ -79,12 +79,12 @@ fn write_competition_file(path: &Path, game: &str, phase: &str, bots: &[&str], t
 /// Plays a competition in this process.
 fn play(file: &Path, listener: &mut dyn RunListener, boards: ActiveMatches, stop: &StopFlag) {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
-    let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
+    let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.to_string()).unwrap();
     let means =
         RunContext { runtime: &runtime, executor: &LocalExecutor { jobs: 1, pin: false }, stop, boards };
     run_competition(&sitting, &ledger, means, listener, &mut |_| {})
-        .map_err(|failure| failure.message)
+        .map_err(|failure| failure.to_string())
         .unwrap();
 }
 
@@ -118,10 +118,10 @@ fn serve(data: &Path, file: &Path, live: bool) {
 
 /// Plays in a thread, as a server does.
 fn run(app: &agon_server::AppState, file: &Path) {
-    let arena = Arc::clone(&app.arenas.all()[0]);
-    let sitting = arena.loaded().unwrap();
+    let competition_handle = Arc::clone(&app.competitions.all()[0]);
+    let sitting = competition_handle.loaded().unwrap();
     let gallery = LiveGames::new(sitting.assets.clone(), Vec::new());
-    arena.show(Some(Arc::clone(&gallery)));
+    competition_handle.show(Some(Arc::clone(&gallery)));
     let games = Arc::new(AtomicU64::new(0));
     let (count, file) = (Arc::clone(&games), file.to_owned());
     thread::spawn(move || {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_competition::LedgerLocation;
+use agon_core::{Diagnostic, Place};
 use agon_grid::NatsOptions;
 use agon_site_db::SecretString;
 
@@ -174,10 +175,12 @@ impl Config {
         if let Some(path) = variable(PASSWORD_FILE) {
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 let path = PathBuf::from(&path);
-                StartError::Other(format!(
-                    "{PASSWORD_FILE}: {}: {error}\nhint: name a readable file with the password on its first line",
-                    path.display()
-                ))
+                StartError::Other(
+                    Diagnostic::internal(error)
+                        .about(PASSWORD_FILE)
+                        .at(Place::file(path.display().to_string()))
+                        .hint("name a readable file with the password on its first line"),
+                )
             })?;
             self.organiser_password = Some(SecretString::new(text.lines().next().unwrap_or_default()));
         } else if let Some(text) = variable(PASSWORD) {

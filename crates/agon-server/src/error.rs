@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agon_core::{Diagnostic, ErrorKind, Place};
 use agon_site_db::SiteDbError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -172,6 +173,20 @@ impl ApiError {
         self
     }
 
+    /// An error with the message and the hint of a diagnostic, and any status and code.
+    pub fn from_diagnostic(status: StatusCode, code: &str, error: &Diagnostic) -> Self {
+        // Several errors have several hints, which stay beside their messages.
+        let is_single = error.related.is_empty();
+        let message = if is_single { error.text_without_hints() } else { error.to_string() };
+        let mut answer = Self::new(status, code, message);
+        answer.info.hint = error.hint_text().filter(|_| is_single);
+        answer.info.field = error.place.as_ref().and_then(|place| place.field.clone());
+        let with_line =
+            error.all().filter(|one| one.place.as_ref().is_some_and(|place| place.line.is_some()));
+        answer.info.config_errors = with_line.map(ConfigErrorBody::from).collect();
+        answer
+    }
+
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -184,15 +199,45 @@ impl ApiError {
 
     /// The message with details and hint, each on its own line.
     pub fn describe(&self) -> String {
-        let mut lines = vec![self.info.message.clone()];
-        lines.extend(self.info.details.iter().filter(|detail| **detail != self.info.message).cloned());
-        lines.extend(self.info.hint.iter().map(|hint| format!("hint: {hint}")));
-        lines.join("\n")
+        Diagnostic::from(self.clone()).to_string()
     }
 
     /// The code.
     pub fn code(&self) -> &str {
         &self.info.code
+    }
+}
+
+impl From<&Diagnostic> for ConfigErrorBody {
+    fn from(error: &Diagnostic) -> Self {
+        let place = error.place.clone().unwrap_or_default();
+        Self {
+            line: place.line,
+            column: place.column,
+            what: error.message.clone(),
+            hint: error.hint_text().unwrap_or_default(),
+        }
+    }
+}
+
+/// The class of the error gives the status. Causes of internal errors go to the log only.
+impl From<Diagnostic> for ApiError {
+    fn from(error: Diagnostic) -> Self {
+        match error.kind {
+            ErrorKind::Usage => Self::from_diagnostic(StatusCode::UNPROCESSABLE_ENTITY, "invalid", &error),
+            ErrorKind::Rejected => Self::from_diagnostic(StatusCode::CONFLICT, "conflict", &error),
+            ErrorKind::Internal => Self::internal(error),
+        }
+    }
+}
+
+/// An error of a request that failed inside the server.
+impl From<ApiError> for Diagnostic {
+    fn from(error: ApiError) -> Self {
+        let ErrorInfo { message, details, hint, .. } = *error.info;
+        let details = details.into_iter().filter(|detail| *detail != message);
+        let lines: Vec<String> = std::iter::once(message.clone()).chain(details).collect();
+        Self::internal(lines.join("\n")).hint(hint.unwrap_or_default())
     }
 }
 
@@ -244,20 +289,76 @@ pub enum StartError {
     /// The NATS server of the workers cannot be used.
     #[error(transparent)]
     Grid(#[from] agon_grid::GridError),
-    /// The database with the ledgers cannot be used.
-    #[error("{}", .0.message)]
-    Ledgers(agon_bots::Diagnostic),
-    /// Any other error: the message, with a line `hint:` where there is one.
+    /// Any other error.
     #[error("{0}")]
-    Other(String),
+    Other(Diagnostic),
+}
+
+impl From<StartError> for Diagnostic {
+    fn from(error: StartError) -> Self {
+        match error {
+            // A problem with the site's own database is never an error in a request at this point.
+            StartError::SiteDb(error) => error.diagnostic().of_kind(ErrorKind::Internal),
+            StartError::Grid(error) => error.into(),
+            StartError::Other(error) => error,
+        }
+    }
 }
 
 impl StartError {
     /// The data folder cannot be created.
     pub fn data_folder(path: &Path, error: &std::io::Error) -> Self {
-        Self::Other(format!(
-            "{}: {error}\nhint: choose another data folder, or create this one",
-            path.display()
-        ))
+        Self::Other(
+            Diagnostic::internal(error)
+                .at(Place::file(path.display().to_string()))
+                .hint("choose another data folder, or create this one"),
+        )
+    }
+
+    /// An error without a hint.
+    pub fn other(what: impl std::fmt::Display) -> Self {
+        Self::Other(Diagnostic::internal(what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_error_is_422_with_hint_and_field() {
+        let error = Diagnostic::wrong_use("too long", "use at most 40 characters").at(Place::field("name"));
+        let answer = ApiError::from(error);
+        assert_eq!((answer.status(), answer.code()), (StatusCode::UNPROCESSABLE_ENTITY, "invalid"));
+        assert_eq!(answer.message(), "name: too long");
+        assert_eq!(answer.info.hint.as_deref(), Some("use at most 40 characters"));
+        assert_eq!(answer.info.field.as_deref(), Some("name"));
+        assert_eq!(answer.describe(), "name: too long\nhint: use at most 40 characters");
+    }
+
+    #[test]
+    fn several_errors_have_their_positions() {
+        let at =
+            |line| Diagnostic::wrong_use("wrong", "fix it").at(Place::file("cup.toml").line(line).column(2));
+        let answer = ApiError::from(at(3).with(at(7)));
+        assert_eq!(answer.message(), "cup.toml:3:2: wrong\nhint: fix it\ncup.toml:7:2: wrong\nhint: fix it");
+        assert_eq!(answer.info.hint, None);
+        let positions: Vec<_> = answer.info.config_errors.iter().map(|one| (one.line, one.column)).collect();
+        assert_eq!(positions, [(Some(3), Some(2)), (Some(7), Some(2))]);
+        assert_eq!(answer.info.config_errors[0].hint, "fix it");
+    }
+
+    #[test]
+    fn rejection_is_409_and_internal_error_hides_its_cause() {
+        assert_eq!(ApiError::from(Diagnostic::rejected("no")).status(), StatusCode::CONFLICT);
+        let broken = ApiError::from(Diagnostic::internal("/srv/agon is gone").hint("restore it"));
+        assert_eq!(broken.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(!broken.describe().contains("/srv"), "{}", broken.describe());
+    }
+
+    #[test]
+    fn start_error_of_the_site_database_is_internal() {
+        let error = StartError::from(SiteDbError::DiskFull { place: "site.db".to_owned() });
+        assert_eq!(Diagnostic::from(error).kind, ErrorKind::Internal);
     }
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use agon_core::Diagnostic;
 use agon_store::{RunLock, Timestamp};
 use tokio::net::TcpListener;
 
@@ -29,17 +30,17 @@ impl Server {
     /// Binds the port and opens the site database.
     pub async fn bind(mut config: Config) -> Result<Self, StartError> {
         let listen_error = |error: std::io::Error| {
-            StartError::Other(format!(
-                "cannot listen on {}: {error}\nhint: choose another address with --listen",
-                config.listen
-            ))
+            StartError::Other(
+                Diagnostic::internal(format!("cannot listen on {}: {error}", config.listen))
+                    .hint("choose another address with --listen"),
+            )
         };
         let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
         let address = listener.local_addr().map_err(listen_error)?;
         // With port 0 the system chose one: links must use it.
         config.listen = address;
         let app = AppState::open(config).await?;
-        let run_lock = app.office.acquire_server_lock()?;
+        let run_lock = app.site_db.acquire_server_lock()?;
         let invitation = bootstrap::first_organiser(&app).await?;
         Ok(Self { app, listener, address, invitation, _run_lock: run_lock })
     }
@@ -84,7 +85,7 @@ impl Server {
         let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(remaining(), connections).await;
         sweeper.abort();
-        app.office.disconnect().await?;
+        app.site_db.disconnect().await?;
         tracing::info!("server stopped");
         Ok(())
     }
@@ -92,7 +93,7 @@ impl Server {
 
 async fn sweep_sessions(app: AppState) {
     loop {
-        if let Err(error) = app.office.sweep_sessions(Timestamp::now()).await {
+        if let Err(error) = app.site_db.sweep_sessions(Timestamp::now()).await {
             let _ = crate::error::ApiError::internal(error);
         }
         tokio::time::sleep(SESSION_SWEEP_INTERVAL).await;

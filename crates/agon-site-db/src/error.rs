@@ -1,43 +1,38 @@
 //! Errors of the site database. The first five are errors of the request: a server answers them with 4xx and may show their
 //! messages. The others are failures of the server.
 
+use std::fmt;
 use std::path::Path;
 
-use agon_core::ErrorKind;
+use agon_core::{Diagnostic, ErrorKind, Place};
 use agon_store::StoreError;
 use agon_store::sqlite_file;
-use thiserror::Error;
 
 /// Error of a site database operation.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum SiteDbError {
     /// The requested row does not exist.
-    #[error("there is no such {what}")]
     NotFound {
         /// Kind of row: `account`, `competition`, ...
         what: &'static str,
     },
     /// A value that must be unique already exists.
-    #[error("this {what} is taken")]
     Taken {
         /// Kind of value: `name`, `id`, ...
         what: &'static str,
     },
     /// The current state does not allow the operation.
-    #[error("{what}")]
     Conflict {
         /// Description of the conflict.
         what: String,
     },
     /// A limit is reached.
-    #[error("the limit of {limit} is reached")]
     TooMany {
         /// The limit.
         limit: u32,
     },
     /// Invalid value.
-    #[error("{field}: {what}")]
     Invalid {
         /// Name of the field.
         field: &'static str,
@@ -45,9 +40,6 @@ pub enum SiteDbError {
         what: String,
     },
     /// The file is not a site database.
-    #[error(
-        "{place} is not a site database: {what}\nhint: choose another data folder or move this file away; `agon serve` creates the file"
-    )]
     NotASiteDb {
         /// Path of the file.
         place: String,
@@ -55,9 +47,6 @@ pub enum SiteDbError {
         what: String,
     },
     /// The database has a newer version than this program supports.
-    #[error(
-        "{place} was written by a newer Agon (site database version {found}, supported: {known})\nhint: update Agon"
-    )]
     NewerVersion {
         /// Path of the file.
         place: String,
@@ -67,17 +56,11 @@ pub enum SiteDbError {
         known: i64,
     },
     /// The disk is full.
-    #[error(
-        "{place}: the disk is full; the last change was not stored\nhint: free some space; stored data is intact"
-    )]
     DiskFull {
         /// Path of the file.
         place: String,
     },
     /// Another server uses the database.
-    #[error(
-        "{place}: a server already uses it, process {pid} on {host}\nhint: stop that server or choose another data folder"
-    )]
     AlreadyRunning {
         /// Path of the file.
         place: String,
@@ -87,7 +70,6 @@ pub enum SiteDbError {
         host: String,
     },
     /// Error of the file, the disk or the database.
-    #[error(transparent)]
     Store(StoreError),
 }
 
@@ -104,6 +86,37 @@ impl SiteDbError {
         ))
     }
 
+    /// The error as a value.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let error = |message: String, hint: &str| Diagnostic::new(self.kind(), message).hint(hint);
+        match self {
+            Self::NotFound { what } => error(format!("there is no such {what}"), ""),
+            Self::Taken { what } => error(format!("this {what} is taken"), ""),
+            Self::Conflict { what } => error(what.clone(), ""),
+            Self::TooMany { limit } => error(format!("the limit of {limit} is reached"), ""),
+            Self::Invalid { field, what } => error(what.clone(), "").at(Place::field(*field)),
+            Self::NotASiteDb { place, what } => error(
+                format!("{place} is not a site database: {what}"),
+                "choose another data folder or move this file away; `agon serve` creates the file",
+            ),
+            Self::NewerVersion { place, found, known } => error(
+                format!(
+                    "{place} was written by a newer Agon (site database version {found}, supported: {known})"
+                ),
+                "update Agon",
+            ),
+            Self::DiskFull { place } => error(
+                format!("{place}: the disk is full; the last change was not stored"),
+                "free some space; stored data is intact",
+            ),
+            Self::AlreadyRunning { place, pid, host } => error(
+                format!("{place}: a server already uses it, process {pid} on {host}"),
+                "stop that server or choose another data folder",
+            ),
+            Self::Store(error) => error.diagnostic(),
+        }
+    }
+
     pub(super) fn conflict(what: impl Into<String>) -> Self {
         Self::Conflict { what: what.into() }
     }
@@ -112,6 +125,20 @@ impl SiteDbError {
         Self::Invalid { field, what: what.into() }
     }
 }
+
+impl From<SiteDbError> for Diagnostic {
+    fn from(error: SiteDbError) -> Self {
+        error.diagnostic()
+    }
+}
+
+impl fmt::Display for SiteDbError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diagnostic().fmt(f)
+    }
+}
+
+impl std::error::Error for SiteDbError {}
 
 /// Replaces messages that mention ledgers.
 impl From<StoreError> for SiteDbError {

@@ -1,36 +1,29 @@
 //! Errors of a ledger. Each message says what failed, where, and what to do.
 
+use std::fmt;
 use std::io;
 
-use agon_core::ErrorKind;
 use agon_core::record::Digest;
+use agon_core::{Diagnostic, ErrorKind};
 use agon_league::MatchKey;
-use thiserror::Error;
 
 use crate::model::PhaseState;
 
 /// Error of a ledger operation.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The ledger does not exist.
-    #[error(
-        "{place}: there is no ledger\nhint: run `agon run FILE` to start a competition and create its ledger"
-    )]
     Missing {
         /// Expected location.
         place: String,
     },
     /// The file or ledger to create already exists.
-    #[error(
-        "{place} already exists\nhint: resume it with `agon run FILE`; to start over, move it away or choose another name"
-    )]
     Exists {
         /// Location of the existing one.
         place: String,
     },
     /// The file is not a ledger.
-    #[error("{place} is not a ledger: {what}\nhint: check the path; `agon run FILE` creates ledgers")]
     NotALedger {
         /// Path of the file.
         place: String,
@@ -38,9 +31,6 @@ pub enum StoreError {
         what: String,
     },
     /// The ledger has a newer version than this program supports.
-    #[error(
-        "{place} was written by a newer Agon (ledger version {found}, supported: {known})\nhint: update Agon"
-    )]
     NewerVersion {
         /// Location of the ledger.
         place: String,
@@ -50,10 +40,6 @@ pub enum StoreError {
         known: i64,
     },
     /// Stored data is corrupt.
-    #[error(
-        "{place} is damaged: {what}\nhint: stop using it, keep a copy, and restore a backup; `sqlite3 FILE .recover` saves \
-         the readable part of a file"
-    )]
     Damaged {
         /// Location of the ledger.
         place: String,
@@ -61,18 +47,11 @@ pub enum StoreError {
         what: String,
     },
     /// The disk is full.
-    #[error(
-        "{place}: the disk is full; the last matches were not stored\nhint: free some space and run again; stored matches are intact, \
-         and the others are played again"
-    )]
     DiskFull {
         /// Location of the ledger.
         place: String,
     },
     /// The ledger is not writable.
-    #[error(
-        "{place} cannot be written: {what}\nhint: check the permissions of the file and its folder, and how its disk is mounted"
-    )]
     ReadOnly {
         /// Location of the ledger.
         place: String,
@@ -80,10 +59,6 @@ pub enum StoreError {
         what: String,
     },
     /// Another program holds a write lock for too long.
-    #[error(
-        "{place}: another program has held a write lock for {seconds} s\nhint: close it in `sqlite3`, `psql` or a backup \
-         program, and run again"
-    )]
     Locked {
         /// Location of the ledger.
         place: String,
@@ -91,9 +66,6 @@ pub enum StoreError {
         seconds: u64,
     },
     /// Another process runs the competition.
-    #[error(
-        "{place}: the competition is already running, in process {pid} on {host}\nhint: wait for it to finish, or stop it there with CTRL-C"
-    )]
     AlreadyRunning {
         /// Location of the ledger.
         place: String,
@@ -103,10 +75,6 @@ pub enum StoreError {
         host: String,
     },
     /// A stored match was appended again with a different result.
-    #[error(
-        "match {key} was played again with a different result\n  stored: {stored}\n  new:    {given}\nhint: check whether the rules, a bot \
-         or its clock changed; the stored result stays"
-    )]
     Conflict {
         /// Key of the match.
         key: MatchKey,
@@ -116,7 +84,6 @@ pub enum StoreError {
         given: Digest,
     },
     /// The phase is in the wrong state for the operation.
-    #[error("phase {} is {state}: {refused}\nhint: {hint}", .phase + 1)]
     WrongPhaseState {
         /// Phase, from 0.
         phase: u32,
@@ -128,7 +95,6 @@ pub enum StoreError {
         hint: &'static str,
     },
     /// The competition has fewer phases.
-    #[error("there is no phase {}: the competition has {phases}\nhint: phases are counted from 1", .phase + 1)]
     NoSuchPhase {
         /// Requested phase, from 0.
         phase: u32,
@@ -136,7 +102,6 @@ pub enum StoreError {
         phases: u32,
     },
     /// The match to append is inconsistent.
-    #[error("match {key} cannot be stored: {what}\nhint: this is a bug in Agon; please report it")]
     MalformedMatch {
         /// Key of the match.
         key: MatchKey,
@@ -144,7 +109,6 @@ pub enum StoreError {
         what: String,
     },
     /// A ruling cannot be made or lifted.
-    #[error("{what}\nhint: {hint}")]
     InvalidRuling {
         /// Reason.
         what: String,
@@ -152,15 +116,11 @@ pub enum StoreError {
         hint: &'static str,
     },
     /// Rulings changed after the table to publish was computed.
-    #[error(
-        "phase {}: rulings changed while its table was computed\nhint: compute the table again", .phase + 1
-    )]
     RulingsChanged {
         /// Phase, from 0.
         phase: u32,
     },
     /// A file operation failed.
-    #[error("cannot {doing} {place}: {error}\nhint: {hint}")]
     Io {
         /// Path of the file.
         place: String,
@@ -172,9 +132,6 @@ pub enum StoreError {
         hint: &'static str,
     },
     /// The file is not a valid ledger archive.
-    #[error(
-        "{place} is not a valid ledger archive: {what}\nhint: check that the file was copied completely; `agon export FILE --archive NAME` creates archives"
-    )]
     InvalidArchive {
         /// Path of the file.
         place: String,
@@ -182,8 +139,6 @@ pub enum StoreError {
         what: String,
     },
     /// The database server does not respond.
-    #[error("{place}: the database server does not respond{}: {what}\nhint: check that it runs, the host, the port and the network; \
-             stored data is safe, so run again when it responds", describe_duration(*.seconds))]
     Unreachable {
         /// Location of the ledger, without the password.
         place: String,
@@ -193,7 +148,6 @@ pub enum StoreError {
         seconds: u64,
     },
     /// The database server rejected the request.
-    #[error("{place}: {what}\nhint: {hint}")]
     ServerRefused {
         /// Location of the ledger, without the password.
         place: String,
@@ -205,7 +159,6 @@ pub enum StoreError {
         is_usage_error: bool,
     },
     /// Any other database error.
-    #[error("{place}: {what}\nhint: run again; if it happens again, please report it")]
     Database {
         /// Location of the ledger.
         place: String,
@@ -236,4 +189,113 @@ impl StoreError {
                 | Self::ServerRefused { is_usage_error: true, .. }
         ))
     }
+
+    /// The error as a value.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let error = Diagnostic::new(self.kind(), self.message()).hint(self.hint());
+        match self {
+            Self::Conflict { stored, given, .. } => {
+                error.details([format!("stored: {stored}"), format!("new:    {given}")])
+            }
+            _ => error,
+        }
+    }
+
+    /// The problem and its place.
+    fn message(&self) -> String {
+        match self {
+            Self::Missing { place } => format!("{place}: there is no ledger"),
+            Self::Exists { place } => format!("{place} already exists"),
+            Self::NotALedger { place, what } => format!("{place} is not a ledger: {what}"),
+            Self::NewerVersion { place, found, known } => {
+                format!("{place} was written by a newer Agon (ledger version {found}, supported: {known})")
+            }
+            Self::Damaged { place, what } => format!("{place} is damaged: {what}"),
+            Self::DiskFull { place } => {
+                format!("{place}: the disk is full; the last matches were not stored")
+            }
+            Self::ReadOnly { place, what } => format!("{place} cannot be written: {what}"),
+            Self::Locked { place, seconds } => {
+                format!("{place}: another program has held a write lock for {seconds} s")
+            }
+            Self::AlreadyRunning { place, pid, host } => {
+                format!("{place}: the competition is already running, in process {pid} on {host}")
+            }
+            Self::Conflict { key, .. } => format!("match {key} was played again with a different result"),
+            Self::WrongPhaseState { phase, state, refused, .. } => {
+                format!("phase {} is {state}: {refused}", phase + 1)
+            }
+            Self::NoSuchPhase { phase, phases } => {
+                format!("there is no phase {}: the competition has {phases}", phase + 1)
+            }
+            Self::MalformedMatch { key, what } => format!("match {key} cannot be stored: {what}"),
+            Self::InvalidRuling { what, .. } => what.clone(),
+            Self::RulingsChanged { phase } => {
+                format!("phase {}: rulings changed while its table was computed", phase + 1)
+            }
+            Self::Io { place, doing, error, .. } => format!("cannot {doing} {place}: {error}"),
+            Self::InvalidArchive { place, what } => format!("{place} is not a valid ledger archive: {what}"),
+            Self::Unreachable { place, what, seconds } => {
+                let retried = describe_duration(*seconds);
+                format!("{place}: the database server does not respond{retried}: {what}")
+            }
+            Self::ServerRefused { place, what, .. } | Self::Database { place, what } => {
+                format!("{place}: {what}")
+            }
+        }
+    }
+
+    /// What to do.
+    fn hint(&self) -> &str {
+        match self {
+            Self::Missing { .. } => "run `agon run FILE` to start a competition and create its ledger",
+            Self::Exists { .. } => {
+                "resume it with `agon run FILE`; to start over, move it away or choose another name"
+            }
+            Self::NotALedger { .. } => "check the path; `agon run FILE` creates ledgers",
+            Self::NewerVersion { .. } => "update Agon",
+            Self::Damaged { .. } => {
+                "stop using it, keep a copy, and restore a backup; `sqlite3 FILE .recover` saves the readable part of a file"
+            }
+            Self::DiskFull { .. } => {
+                "free some space and run again; stored matches are intact, and the others are played again"
+            }
+            Self::ReadOnly { .. } => {
+                "check the permissions of the file and its folder, and how its disk is mounted"
+            }
+            Self::Locked { .. } => "close it in `sqlite3`, `psql` or a backup program, and run again",
+            Self::AlreadyRunning { .. } => "wait for it to finish, or stop it there with CTRL-C",
+            Self::Conflict { .. } => {
+                "check whether the rules, a bot or its clock changed; the stored result stays"
+            }
+            Self::NoSuchPhase { .. } => "phases are counted from 1",
+            Self::MalformedMatch { .. } => "this is a bug in Agon; please report it",
+            Self::RulingsChanged { .. } => "compute the table again",
+            Self::InvalidArchive { .. } => {
+                "check that the file was copied completely; `agon export FILE --archive NAME` creates archives"
+            }
+            Self::Unreachable { .. } => {
+                "check that it runs, the host, the port and the network; stored data is safe, so run again when it responds"
+            }
+            Self::Database { .. } => "run again; if it happens again, please report it",
+            Self::WrongPhaseState { hint, .. } | Self::InvalidRuling { hint, .. } | Self::Io { hint, .. } => {
+                hint
+            }
+            Self::ServerRefused { hint, .. } => hint,
+        }
+    }
 }
+
+impl From<StoreError> for Diagnostic {
+    fn from(error: StoreError) -> Self {
+        error.diagnostic()
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diagnostic().fmt(f)
+    }
+}
+
+impl std::error::Error for StoreError {}

@@ -100,9 +100,10 @@ pub struct LedgerInfo {
 }
 
 /// State of a phase. It only moves forward.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum PhaseState {
     /// Not started.
+    #[default]
     Waiting,
     /// Accepts matches.
     Running,

@@ -6,7 +6,6 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use agon_bots::Diagnostic;
-use agon_core::ErrorKind;
 use agon_core::record::{Digest, Record, read_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
@@ -30,9 +29,8 @@ impl AtomicFile {
     /// Opens the temporary file, so that a path that cannot be written is reported before any work is done.
     pub fn create(path: &Path, what: &'static str) -> Result<Self, Diagnostic> {
         if path.is_dir() {
-            let message =
-                format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
-            return Err(Diagnostic { kind: ErrorKind::Internal, message });
+            let message = format!("cannot write {what} {}: it is a folder", path.display());
+            return Err(Diagnostic::internal(message).hint("name a file in it"));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));

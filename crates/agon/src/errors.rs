@@ -1,6 +1,9 @@
 //! Prints errors in the terminal.
 
-use agon_bots::Diagnostic;
+use std::path::Path;
+
+use agon_core::diagnostic::{Diagnostic, TextLine};
+use agon_engine::ReplayError;
 use tracing::Level;
 
 use crate::logging;
@@ -22,25 +25,24 @@ pub fn from_clap(error: &clap::Error) -> Diagnostic {
     Diagnostic::wrong_use(what, hint)
 }
 
-/// Writes the error to stderr: `error: ...`, with each hint in a separate line.
+/// A game of a record file that does not follow from the rules.
+pub fn replay(path: &Path, game: usize, error: ReplayError) -> Diagnostic {
+    Diagnostic::from(error).about(format!("{}: game {game}", path.display()))
+}
+
+/// Writes the error to stderr: `error: ...`, with each hint in a separate line. If the log is JSON, one line of JSON.
 pub fn show(failure: &Diagnostic) {
-    // An empty message means that the command has printed its result to stdout.
-    if failure.message.is_empty() {
+    if failure.is_already_shown() {
         return;
     }
     if logging::is_json() {
-        return logging::message(Level::ERROR, &failure.message);
+        return logging::error_json(failure);
     }
-    let mut lines = failure.message.lines();
-    logging::message(Level::ERROR, &format!("error: {}", lines.next().unwrap_or_default()));
-    for line in lines {
-        let plain = line.starts_with("hint: ") || is_quote(line);
-        logging::message(Level::ERROR, &format!("{}{line}", if plain { "" } else { "error: " }));
+    for line in failure.text_lines() {
+        let text = match line {
+            TextLine::Problem(line) => format!("error: {line}"),
+            TextLine::Quote(_) | TextLine::Hint(_) => line.to_string(),
+        };
+        logging::message(Level::ERROR, &text);
     }
-}
-
-/// Whether this is a numbered line of a file, or the caret below it: `  3 | name = 5`.
-fn is_quote(line: &str) -> bool {
-    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-    line.starts_with("  ") && (rest.starts_with(" |") || rest.starts_with('|'))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agon_bots::Diagnostic;
 use agon_core::record::{RecordHeader, SeatRecord};
+use agon_core::sanitize::one_line;
 use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
@@ -108,9 +109,7 @@ impl TurnLog for GameLogFiles<'_> {
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         let scores: Vec<String> = outcome.seats.iter().map(|seat| seat.score.to_string()).collect();
         let last = format!("\nended: {}; scores in seat order: {}\n", outcome.ended, scores.join(", "));
-        self.write(&last).map_err(|failure| {
-            io::Error::other(failure.message.split("\nhint: ").next().unwrap_or_default().to_owned())
-        })
+        self.write(&last).map_err(|failure| io::Error::other(failure.summary()))
     }
 }
 
@@ -208,18 +207,6 @@ pub fn times_text(times: AnswerTimes) -> String {
 pub fn indent(printed: &str) -> String {
     printed.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "  | {line}");
-        text
-    })
-}
-
-/// Escapes control characters in a name that an author chose, so that it stays on one line and cannot control the terminal.
-pub fn one_line(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, c| {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
         text
     })
 }

@@ -1,4 +1,4 @@
-// Errors in a competition file, by line: from the structured error of the API, or parsed from its message.
+// Errors in a competition file, by line, as the API reports them.
 
 import type { RequestError } from './api';
 
@@ -10,25 +10,9 @@ export interface ConfigError {
   hint: string;
 }
 
-// `cup.toml:17:10: there is no format "group"`; the file name and the column are optional.
-const PLACE = /^(?:error: )?(?:[^\s:]*[^\s:\d][^\s:]*:)?(\d+):(?:(\d+):)?\s+(.+)$/;
-const HINT = /^\s*hint:\s*(.+)$/;
-
 /** Errors of a failed request, sorted by line. Empty if the request failed for another reason. */
-export function configErrorsOf(error: Pick<RequestError, 'message' | 'details' | 'configErrors'>): ConfigError[] {
-  const errors = error.configErrors ?? parseMessages([error.message, ...error.details]);
-  return [...errors].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
-}
-
-function parseMessages(texts: string[]): ConfigError[] {
-  const found: ConfigError[] = [];
-  for (const line of texts.flatMap((text) => text.split('\n'))) {
-    const place = PLACE.exec(line);
-    const hint = HINT.exec(line);
-    if (place) found.push({ line: Number(place[1]), column: place[2] === undefined ? null : Number(place[2]), what: place[3] ?? '', hint: '' });
-    else if (hint && found.length > 0) (found.at(-1) as ConfigError).hint = hint[1] ?? '';
-  }
-  return found;
+export function configErrorsOf(error: Pick<RequestError, 'configErrors'>): ConfigError[] {
+  return [...(error.configErrors ?? [])].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
 /** Start and end offset of a line in a text. */

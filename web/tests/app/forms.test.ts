@@ -92,16 +92,6 @@ describe('configErrorsOf', () => {
     expect(configErrorsOf(error).map((one) => [one.line, one.what])).toEqual([[17, 'a'], [23, 'b']]);
   });
 
-  test('errors are parsed from the message', () => {
-    const error = new RequestError(422, 'bad-file', 'cup.toml: 2 mistakes', {
-      details: ['error: cup.toml:17:10: there is no format "group"\n  17 | format = "group"\nhint: did you mean "groups"?', '18:1: there is no key `foo` here', 'line 3 is fine: 12:30 is a time'],
-    });
-    expect(configErrorsOf(error)).toEqual([
-      { line: 17, column: 10, what: 'there is no format "group"', hint: 'did you mean "groups"?' },
-      { line: 18, column: 1, what: 'there is no key `foo` here', hint: '' },
-    ]);
-  });
-
   test('other errors give an empty list', () => {
     expect(configErrorsOf(new RequestError(409, 'taken', 'There is a competition of this address already.'))).toEqual([]);
   });

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_core::record::Recorder;
+use agon_core::text_format::plural;
 use agon_core::{Assets, ErrorKind, Seat, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use agon_engine::film::json::BotOutputLine;
@@ -16,12 +17,12 @@ use agon_engine::{AnyGame, PlayerSpec, ProgramSpec, Summary};
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
 
+use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
-use crate::resolve::{BotRequest, ResolveError, SandboxMode, install_game_files, resolve_bot};
+use crate::prepare::{PrepareContext, PrepareError, SandboxMode, prepare};
 use crate::source::Finding;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
-use result::count;
 use trial::{PrintLog, TrialFaults};
 
 pub use result::{CheckResult, StepOutcome, StepResult};
@@ -61,7 +62,8 @@ struct CheckRun<'c> {
 /// Checks a bot. A rejected bot is a result, not an error.
 pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<CheckResult, Diagnostic> {
     let table = agon_engine::any_game(request.game)?;
-    if request.bot.starts_with("house:") || request.bot == "human" {
+    let source = BotSource::parse(request.bot, request.folder);
+    if matches!(source, Ok(BotSource::House(_) | BotSource::Human)) {
         let hint = "name a folder, a .py, a .zip, a players.yml entry or a command in quotes";
         return Err(Diagnostic::wrong_use(format!("{} needs no check", request.bot), hint));
     }
@@ -86,7 +88,7 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
         records: Vec::new(),
         logs: Vec::new(),
     };
-    let seat = run.find_bot(notify)?;
+    let seat = run.find_bot(source, notify)?;
     if let Some(seat) = &seat {
         let report = run.check_source(seat);
         run.load_and_play(seat, &report)?;
@@ -96,27 +98,34 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
 
 impl CheckRun<'_> {
     /// Finds and reads the bot. Data that it writes in the trial is discarded.
-    fn find_bot(&mut self, notify: MessageSink<'_>) -> Result<Option<ProgramSpec>, Diagnostic> {
-        let CheckRequest { game, bot, sandbox, folder, .. } = *self.request;
-        let request = BotRequest { game, bot, sandbox, keep: false, beside: None, folder };
-        let refusal = match resolve_bot(&request, notify) {
-            Ok(PlayerSpec::Program(seat)) => {
-                let mut seats = [PlayerSpec::Program(seat)];
-                install_game_files(game, &mut seats, &self.settings, &self.assets, folder)?;
-                let [PlayerSpec::Program(seat)] = seats else { return Ok(None) };
+    fn find_bot(
+        &mut self,
+        source: Result<BotSource, PrepareError>,
+        notify: MessageSink<'_>,
+    ) -> Result<Option<ProgramSpec>, Diagnostic> {
+        let CheckRequest { game, sandbox, folder, .. } = *self.request;
+        let context = PrepareContext {
+            game,
+            folder,
+            sandbox,
+            keep_data: false,
+            extra_file: None,
+            settings: Some((&self.settings, &self.assets)),
+        };
+        let refusals = match source.and_then(|source| prepare(&source, &context, notify)) {
+            Ok(prepared) => {
+                let PlayerSpec::Program(seat) = prepared.player else { return Ok(None) };
                 let hash: String = seat.hash.chars().take("sha256:".len() + 12).collect();
                 self.steps.push(StepResult::yes("found", format!("{}, {hash}", seat.name)));
                 return Ok(Some(seat));
             }
-            Ok(_) => return Ok(None),
-            Err(ResolveError::Refused(refusal)) => refusal,
-            Err(ResolveError::Failed(failure)) if failure.kind == ErrorKind::Internal => return Err(failure),
-            Err(ResolveError::Failed(failure)) => {
-                let (what, hint) = failure.message.split_once("\nhint: ").unwrap_or((&failure.message, ""));
-                BotRejection::new(what, hint)
+            Err(PrepareError::Refused { rejection, .. } | PrepareError::Repository { rejection, .. }) => {
+                vec![*rejection]
             }
+            Err(PrepareError::Failed(failure)) if failure.kind == ErrorKind::Internal => return Err(failure),
+            Err(PrepareError::Failed(failure)) => failure.all().map(BotRejection::from).collect(),
         };
-        self.steps.push(StepResult::no("found", refusal));
+        self.steps.push(StepResult { bad: refusals, ..StepResult::new("found", StepOutcome::No, "") });
         for name in ["source", "loads", "plays"] {
             self.steps.push(StepResult::skipped(name, "the bot was not found"));
         }
@@ -144,7 +153,7 @@ impl CheckRun<'_> {
         } else {
             String::new()
         };
-        let says = format!("{}{more}", count(report.files, "Python file"));
+        let says = format!("{}{more}", plural(report.files, "Python file", "Python files"));
         let refusals = |list: Vec<Finding>| list.into_iter().map(BotRejection::from).collect();
         self.steps.push(StepResult {
             bad: refusals(bad),
@@ -245,8 +254,8 @@ impl CheckRun<'_> {
             texts.push(format!(
                 "as {role} against {}: {}, {}, {} per answer, longest {}",
                 others.join(", "),
-                count(summary.games, "game"),
-                if faults.all == 0 { "no fault".to_owned() } else { count(faults.all, "fault") },
+                plural(summary.games, "game", "games"),
+                if faults.all == 0 { "no fault".to_owned() } else { plural(faults.all, "fault", "faults") },
                 time(stats.time_per_answer()),
                 time(stats.longest),
             ));

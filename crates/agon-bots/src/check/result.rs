@@ -1,6 +1,7 @@
 //! Result of a check, as text and as JSON.
 
 use agon_core::document::document;
+use agon_core::text_format::plural;
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
@@ -40,6 +41,22 @@ pub enum StepOutcome {
     No,
     /// The step was not run.
     Skipped,
+}
+
+impl StepOutcome {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// The outcome with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Yes, Self::No, Self::Skipped].into_iter().find(|outcome| outcome.name() == name)
+    }
 }
 
 /// Result of one step of the check.
@@ -99,11 +116,11 @@ impl CheckResult {
             text += &list("", &step.bad);
             text += &list("advice: ", &step.advice);
         }
-        let bad = self.steps.iter().map(|step| step.bad.len() as u64).sum();
+        let bad: u64 = self.steps.iter().map(|step| step.bad.len() as u64).sum();
         if self.accepted {
             text + "yes: accepted\n"
         } else {
-            text + &format!("not accepted: {} to fix\n", count(bad, "problem"))
+            text + &format!("not accepted: {} to fix\n", plural(bad, "problem", "problems"))
         }
     }
 
@@ -113,14 +130,9 @@ impl CheckResult {
             .steps
             .iter()
             .map(|step| {
-                let outcome = match step.outcome {
-                    StepOutcome::Yes => "yes",
-                    StepOutcome::No => "no",
-                    StepOutcome::Skipped => "skipped",
-                };
                 json!({
                     "step": step.name,
-                    "outcome": outcome,
+                    "outcome": step.outcome.name(),
                     "says": step.says,
                     "wrong": step.bad,
                     "advice": step.advice,
@@ -156,9 +168,4 @@ fn list(mark: &str, findings: &[BotRejection]) -> String {
         }
     }
     text
-}
-
-/// `1 game`, `2 games`.
-pub(super) fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

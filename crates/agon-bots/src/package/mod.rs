@@ -18,18 +18,17 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agon_core::ErrorKind;
 use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
 use agon_host::Program;
 use serde_json::{Value, json};
 
+use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::isolation;
 use crate::manifest::Manifest;
-use crate::resolve::{
-    BotKind, BotRequest, ExtraFile, ResolveError, SandboxMode, kind_of, named_files, resolve_bot,
-};
+use crate::prepare::{PrepareContext, PreparedBot, prepare};
+use crate::resolve::named_files;
 use crate::source::{content_hash, players_yml};
 use collect::{FileSet, PackageEntry};
 
@@ -38,7 +37,7 @@ pub use tarball::unpack;
 /// A bot's files as one block of bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BotPackage {
-    /// Bot spec for [`load_unpacked`].
+    /// Bot spec for [`BotSource::Package`].
     pub spec: String,
     /// Content hash, as in the ledger and in records.
     pub hash: String,
@@ -66,22 +65,16 @@ pub fn pack(game: &str, seat: &ProgramSpec, folder: &Path) -> Result<BotPackage,
     if let Some(list) = plan.list {
         entries.insert(Path::new(BOT_FOLDER).join(LIST_FILE), PackageEntry::Bytes(list.into_bytes()));
     }
-    let files = tarball::pack(&entries).map_err(|error| Diagnostic {
-        kind: ErrorKind::Internal,
-        message: format!(
-            "{}: cannot be packed for other machines: {error}\nhint: check that its files exist and are readable",
-            seat.spec
-        ),
+    let files = tarball::pack(&entries).map_err(|error| {
+        Diagnostic::internal(format!("cannot be packed for other machines: {error}"))
+            .about(&seat.spec)
+            .hint("check that its files exist and are readable")
     })?;
     Ok(BotPackage { spec: plan.spec, hash: seat.hash.clone(), files })
 }
 
 fn refused(seat: &ProgramSpec, refusal: &BotRejection) -> Diagnostic {
-    let failure = Diagnostic::refused(&seat.spec, refusal);
-    Diagnostic {
-        message: format!("{} cannot be played on other machines: {}", seat.name, failure.message),
-        ..failure
-    }
+    refusal.of_bot(&seat.spec).about(format!("{} cannot be played on other machines", seat.name))
 }
 
 /// What to pack of a bot, and its spec on the other machine.
@@ -114,28 +107,35 @@ enum PackageScope {
 
 impl PackagePlan {
     fn of(game: &str, spec: &str, folder: &Path) -> Result<Self, Diagnostic> {
-        let failed = |trouble: ResolveError| trouble.of(spec);
         let home = folder.join(".").canonicalize()?;
-        if let Some(manifest) = Manifest::of(game, spec, folder)? {
-            let program =
-                manifest.program(&mut |_| {}).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
-            let covered = manifest.files(&program.words)?.into_iter().collect();
-            check_portable(spec, &program.words, manifest.folder(), false)?;
-            return Self::folder(spec, manifest.folder(), &home, covered, None);
-        }
-        match kind_of(spec, folder).map_err(failed)? {
-            BotKind::Python(path, class) => {
+        match BotSource::parse(spec, folder)? {
+            BotSource::Manifest(_) => {
+                let manifest = Manifest::read(game, spec, folder)?;
+                let program =
+                    manifest.program(&mut |_| {}).map_err(|error| BotRejection::from(error).of_bot(spec))?;
+                let covered = manifest.files(&program.words)?.into_iter().collect();
+                check_portable(spec, &program.words, manifest.folder(), false)?;
+                Self::folder(spec, manifest.folder(), &home, covered, None)
+            }
+            BotSource::Python { path, class } => {
                 let path = folder.join(path).canonicalize()?;
                 let covered = content_hash::files(&path)?;
                 if path.is_dir() {
-                    Self::folder(spec, &path, &home, covered, class)
+                    Self::folder(spec, &path, &home, covered, class.as_deref())
                 } else {
-                    Ok(Self::file(&path, &home, covered, class))
+                    Ok(Self::file(&path, &home, covered, class.as_deref()))
                 }
             }
-            BotKind::Packed(path, class) => Ok(Self::archive(&folder.join(path).canonicalize()?, class)),
-            BotKind::Listed(path, name) => Self::listed(spec, path, name, folder, &home),
-            BotKind::Command(command, json_lines) => Self::command(spec, command, json_lines, home),
+            BotSource::Zip { path, class } => {
+                Ok(Self::archive(&folder.join(path).canonicalize()?, class.as_deref()))
+            }
+            BotSource::PlayersYml { list, entry } => {
+                Self::listed(spec, &list, entry.as_deref(), folder, &home)
+            }
+            BotSource::Command { command, json_lines } => Self::command(spec, &command, json_lines, home),
+            BotSource::House(_) | BotSource::Human | BotSource::Git { .. } | BotSource::Package { .. } => {
+                Err(not_a_program(spec, spec))
+            }
         }
     }
 
@@ -200,10 +200,9 @@ impl PackagePlan {
         folder: &Path,
         home: &Path,
     ) -> Result<Self, Diagnostic> {
-        let player = players_yml::choose_in(folder, path, name)
-            .map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
+        let player = players_yml::choose_in(folder, path, name).map_err(|refusal| refusal.of_bot(spec))?;
         let root = folder.join(&player.directory).canonicalize()?;
-        let program = player.program(false).map_err(|refusal| Diagnostic::refused(spec, &refusal))?;
+        let program = player.program(false).map_err(|refusal| refusal.of_bot(spec))?;
         check_portable(spec, &program.words, &root, true)?;
         let mut plan = Self::folder(spec, &root, home, content_hash::all(&root), None)?;
         // A separate folder, so that no file collides with the generated list.
@@ -217,7 +216,7 @@ impl PackagePlan {
     }
 
     fn command(spec: &str, command: &str, json_lines: bool, root: PathBuf) -> Result<Self, Diagnostic> {
-        let refuse = |error: agon_host::ProgramError| Diagnostic::refused(spec, &error.into());
+        let refuse = |error: agon_host::ProgramError| BotRejection::from(error).of_bot(spec);
         let words = Program::from_command(command, &root).map_err(refuse)?.words;
         check_portable(spec, &words, &root, true)?;
         let covered: BTreeSet<PathBuf> =
@@ -276,46 +275,31 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(OsStr::new("bot")).to_string_lossy().into_owned()
 }
 
-/// A bot whose package was unpacked on this machine.
-#[derive(Clone, Copy, Debug)]
-pub struct UnpackedBot<'u> {
-    /// Id of the game.
-    pub game: &'u str,
-    /// Folder of the unpacked package.
-    pub folder: &'u Path,
-    /// Bot spec from the package.
-    pub spec: &'u str,
-    /// Expected hash.
-    pub hash: &'u str,
-    /// Whether the bot runs in the sandbox.
-    pub sandbox: SandboxMode,
-    /// Additional file in the bot's folder.
-    pub beside: Option<ExtraFile<'u>>,
-}
-
-/// Loads an unpacked bot. It keeps its name, and fails if its hash differs.
-pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Diagnostic> {
-    let UnpackedBot { game, folder, spec, hash, sandbox, beside } = *unpacked;
+/// Prepares the bot of an unpacked package. It keeps its name, and fails if its hash differs.
+pub(crate) fn prepare_unpacked(
+    folder: &Path,
+    spec: &str,
+    hash: &str,
+    context: &PrepareContext<'_>,
+) -> Result<ProgramSpec, Diagnostic> {
     let about: Value =
         serde_json::from_slice(&std::fs::read(folder.join(METADATA_FILE))?).unwrap_or_default();
     let named = about["named"].as_str().unwrap_or(spec);
     let files = folder.join(BOT_FOLDER);
-    let order = BotRequest { game, bot: spec, sandbox, keep: false, beside, folder: &files };
-    let seated = resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(named))?;
-    let PlayerSpec::Program(mut seat) = seated else {
-        return Err(Diagnostic::wrong_use(
-            format!("{named}: `{spec}` is not a program"),
-            "pack the bot again; a package contains a program",
-        ));
+    let context = PrepareContext { folder: &files, ..*context };
+    let prepared = BotSource::parse(spec, &files).and_then(|source| prepare(&source, &context, &mut |_| {}));
+    let PreparedBot { source, player, .. } = prepared.map_err(|error| error.named(named))?;
+    let PlayerSpec::Program(mut seat) = player else {
+        return Err(not_a_program(named, spec));
     };
     let root = files.join(about["inside"].as_str().unwrap_or_default()).canonicalize()?;
     if let Some(words) = texts(&about["hashed"]) {
-        seat.hash = hash_with_words(spec, &words, &root)?;
+        seat.hash = hash_with_words(&source, &words, &root)?;
     }
     if seat.hash != hash {
-        let what = format!("{named}: the received files have the hash {}, not {hash}", seat.hash);
+        let what = format!("the received files have the hash {}, not {hash}", seat.hash);
         let hint = "check whether the bot names a system program by its path that differs on this machine";
-        return Err(Diagnostic { kind: ErrorKind::Internal, message: format!("{what}\nhint: {hint}") });
+        return Err(Diagnostic::internal(what).about(named).hint(hint));
     }
     named.clone_into(&mut seat.spec);
     let hidden = texts(&about["hidden"]).unwrap_or_default().iter().map(|path| root.join(path)).collect();
@@ -323,15 +307,21 @@ pub fn load_unpacked(unpacked: &UnpackedBot<'_>) -> Result<ProgramSpec, Diagnost
     Ok(seat)
 }
 
+fn not_a_program(named: &str, spec: &str) -> Diagnostic {
+    Diagnostic::wrong_use(
+        format!("{named}: `{spec}` is not a program"),
+        "pack the bot again; a package contains a program",
+    )
+}
+
 /// Hash of a bot whose command was written differently on the machine that packed it.
-fn hash_with_words(spec: &str, words: &[String], root: &Path) -> Result<String, Diagnostic> {
+fn hash_with_words(source: &BotSource, words: &[String], root: &Path) -> Result<String, Diagnostic> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if spec == LIST_FILE {
+    let BotSource::Command { command, .. } = source else {
         return Ok(content_hash::hash(root, &words)?);
-    }
-    let command = spec.strip_prefix("json:").unwrap_or(spec);
-    let program =
-        Program::from_command(command, root).map_err(|error| Diagnostic::refused(spec, &error.into()))?;
+    };
+    let program = Program::from_command(command, root)
+        .map_err(|error| BotRejection::from(error).of_bot(&source.to_string()))?;
     // File names without a leading `./`, which is not part of the name.
     let files =
         named_files(&program.words, root).into_iter().filter_map(|path| path.canonicalize().ok()).collect();

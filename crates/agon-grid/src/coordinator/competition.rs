@@ -1,9 +1,10 @@
 //! A competition on the grid, and its requirements for workers.
 
 use agon_competition::LoadedCompetition;
+use agon_core::Diagnostic;
 use agon_core::record::Digest;
 use agon_host::sandbox::REQUIRED;
-use agon_league::config::{BotSource, SandboxRule};
+use agon_league::config::SandboxRule;
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};
@@ -36,9 +37,8 @@ impl GridCompetition {
     /// For a competition with this commitment and Agon version.
     pub fn new(loaded: &LoadedCompetition, commitment: Digest, engine: &str) -> Result<Self, GridError> {
         let competition = &loaded.competition;
-        let is_program = |bot: &BotSource| !matches!(bot, BotSource::Spec(bot) if bot.starts_with("house:"));
         let sandboxed = competition.sandbox == SandboxRule::Required
-            && competition.entrants.iter().any(|one| is_program(&one.bot));
+            && competition.entrants.iter().any(|one| one.bot.house_name().is_none());
         let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
         Ok(Self {
             id: grid_competition_id(&competition.name, commitment),
@@ -63,25 +63,25 @@ impl GridCompetition {
     }
 
     /// Reason why a worker does not meet the requirements, with a hint.
-    pub fn requirement_error(&self, request: &JoinRequest) -> Option<String> {
+    pub fn requirement_error(&self, request: &JoinRequest) -> Option<Diagnostic> {
         let required = &self.engine;
         if request.protocol != PROTOCOL || request.engine != *required {
-            return Some(format!(
-                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
-                 hint: install Agon {required} on this machine",
+            let what = format!(
+                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})",
                 self.name, request.engine, request.protocol
-            ));
+            );
+            return Some(Diagnostic::wrong_use(what, format!("install Agon {required} on this machine")));
         }
         match request.rules.get(self.game) {
             Some(rules) if *rules == self.rules => {}
             known => {
                 let known = known
                     .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
-                return Some(format!(
-                    "{} requires version {} of the rules of {}; this worker {known}\n\
-                     hint: install the Agon version of the coordinator",
+                let what = format!(
+                    "{} requires version {} of the rules of {}; this worker {known}",
                     self.name, self.rules, self.game
-                ));
+                );
+                return Some(Diagnostic::wrong_use(what, "install the Agon version of the coordinator"));
             }
         }
         let missing: Vec<&str> = self
@@ -93,13 +93,13 @@ impl GridCompetition {
         if missing.is_empty() {
             return None;
         }
-        Some(format!(
-            "{} requires the sandbox layers {}; this machine lacks {}\n\
-             hint: run `agon doctor` on this machine for instructions",
+        let what = format!(
+            "{} requires the sandbox layers {}; this machine lacks {}",
             self.name,
             self.layers.join(", "),
             missing.join(", ")
-        ))
+        );
+        Some(Diagnostic::wrong_use(what, "run `agon doctor` on this machine for instructions"))
     }
 }
 

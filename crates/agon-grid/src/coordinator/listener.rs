@@ -1,9 +1,12 @@
 //! Receives messages of workers during a run: join requests, reports, job errors and heartbeats.
 
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::Diagnostic;
+use agon_core::LockIgnoringPoison as _;
+use agon_core::text_format::plural;
 use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
 use async_nats::{Message, Subject, Subscriber};
@@ -61,7 +64,7 @@ pub enum StageEvent {
     /// A job was published, with its stream sequence.
     Published(String, u64),
     /// A job could not be published, with the error.
-    PublishFailed(String, String),
+    PublishFailed(String, Diagnostic),
     /// State of the queue, `None` if it does not exist.
     QueueState(Option<super::job_queue::QueueCounts>),
     /// These jobs are no longer in the queue.
@@ -119,12 +122,12 @@ impl CoordinatorContext {
 
     /// Registry of workers.
     pub fn workers(&self) -> MutexGuard<'_, WorkerRegistry> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock_ignoring_poison()
     }
 
     /// Sets the callback for user messages.
     pub fn set_message_sink(&self, sink: MessageSink) {
-        *self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(sink);
+        *self.message_sink.lock_ignoring_poison() = Some(sink);
     }
 
     /// Whether NATS is connected.
@@ -134,7 +137,7 @@ impl CoordinatorContext {
 
     /// Sends a message to the user.
     pub fn notify(&self, message: &str) {
-        if let Some(sink) = &*self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(sink) = &*self.message_sink.lock_ignoring_poison() {
             sink(message);
         }
     }
@@ -245,15 +248,15 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     };
     let name = &request.worker;
     if let Some(why) = why {
-        let reason = why.lines().next().unwrap_or_default();
+        let reason = why.summary();
         tracing::warn!(target: NOTICE_TARGET, worker = name, reason, "worker refused");
-        context.notify(&format!("worker {name} refused: {}", why.lines().next().unwrap_or_default()));
-        return reply.send(&JoinResponse::Refused { why });
+        context.notify(&format!("worker {name} refused: {}", why.summary()));
+        return reply.send(&JoinResponse::Refused { why: why.to_string() });
     }
     let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
     context.workers().admit(&request);
     if !known {
-        let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        let cores = plural(request.cores, "core", "cores");
         tracing::info!(worker = name, cores = request.cores, speed = request.speed, "worker joined");
         context.notify(&format!("worker {name} joined with {cores}"));
     }
@@ -267,19 +270,18 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
 }
 
 /// Reason to reject a worker that meets the requirements.
-async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<String> {
+async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<Diagnostic> {
     let name = &request.worker;
     if !subjects::is_valid_name(name) {
-        return Some(
-            "a worker name has letters, digits, `-` and `_`, at most 48\nhint: use another --name".to_owned(),
-        );
+        let what = "a worker name has letters, digits, `-` and `_`, at most 48";
+        return Some(Diagnostic::wrong_use(what, "use another --name"));
     }
     if let Some(why) = context.workers().ban_reason(name) {
-        return Some(format!(
-            "worker {name} is banned: {why}\nhint: find out what is wrong with this machine; \
-             its matches no longer count in {}",
+        let hint = format!(
+            "find out what is wrong with this machine; its matches no longer count in {}",
             context.competition.name
-        ));
+        );
+        return Some(Diagnostic::wrong_use(format!("worker {name} is banned: {why}"), hint));
     }
     // The name is in use by another session. Its owner keeps it if it sends another heartbeat.
     let asked_at = Instant::now();
@@ -293,7 +295,8 @@ async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -
         };
         let last_heard = last_heard?;
         if last_heard > asked_at {
-            return Some(format!("a worker named {name} is already connected\nhint: use another --name"));
+            let what = format!("a worker named {name} is already connected");
+            return Some(Diagnostic::wrong_use(what, "use another --name"));
         }
         if last_heard.elapsed() >= NAME_CLAIM_TIMEOUT || asked_at.elapsed() >= NAME_CLAIM_TIMEOUT {
             return None;

@@ -367,14 +367,14 @@ impl<'d> StageCoordinator<'d> {
         self.context().runtime.spawn(async move {
             for file in files {
                 if let Err(error) = blobs.put(&file).await {
-                    let _ = events.send(StageEvent::PublishFailed(id, error.to_string()));
+                    let _ = events.send(StageEvent::PublishFailed(id, error.into()));
                     return;
                 }
             }
             let published = job_queue.publish(&id, bytes).await;
             let _ = events.send(match published {
                 Ok(sequence) => StageEvent::Published(id, sequence),
-                Err(error) => StageEvent::PublishFailed(id, error.to_string()),
+                Err(error) => StageEvent::PublishFailed(id, error.into()),
             });
         });
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agon_core::Diagnostic;
 use tokio::runtime::Handle;
 
 use super::blob_cache::BlobCache;
@@ -17,7 +18,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobFailure {
     /// The job failed on this worker. Another worker may try.
-    Failed(String),
+    Failed(Diagnostic),
     /// The file with this hash is missing.
     Missing(String),
     /// The options of this worker do not allow the job.
@@ -25,10 +26,16 @@ pub enum JobFailure {
 }
 
 impl JobFailure {
+    /// The job failed on this worker, without a hint.
+    pub fn failed(what: impl std::fmt::Display) -> Self {
+        Self::Failed(Diagnostic::internal(what))
+    }
+
     /// Message for the user.
     pub fn message(&self) -> String {
         match self {
-            Self::Failed(what) | Self::NotAllowed(what) => what.clone(),
+            Self::Failed(error) => error.to_string(),
+            Self::NotAllowed(what) => what.clone(),
             Self::Missing(hash) => format!("file {hash} is missing"),
         }
     }
@@ -36,19 +43,19 @@ impl JobFailure {
 
 impl From<GridError> for JobFailure {
     fn from(error: GridError) -> Self {
-        Self::Failed(error.to_string())
+        Self::Failed(error.into())
     }
 }
 
 impl From<std::io::Error> for JobFailure {
     fn from(error: std::io::Error) -> Self {
-        Self::Failed(format!("{error}\nhint: check the disk space of the worker"))
+        Self::Failed(Diagnostic::internal(error).hint("check the disk space of the worker"))
     }
 }
 
-impl From<agon_bots::Diagnostic> for JobFailure {
-    fn from(failure: agon_bots::Diagnostic) -> Self {
-        Self::Failed(failure.message)
+impl From<Diagnostic> for JobFailure {
+    fn from(failure: Diagnostic) -> Self {
+        Self::Failed(failure)
     }
 }
 

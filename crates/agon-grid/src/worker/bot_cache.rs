@@ -1,15 +1,15 @@
 //! Loaded phases on a worker: the game, its settings and files, and the bots, loaded once and reused.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use agon_bots::SandboxMode;
-use agon_bots::package::{self, UnpackedBot};
-use agon_bots::resolve::{ExtraFile, install_game_files};
+use agon_bots::prepare::ExtraFile;
+use agon_bots::{BotSource, Diagnostic, PrepareContext, PreparedBot, SandboxMode, package, prepare};
+use agon_core::LockIgnoringPoison as _;
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
-use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
+use agon_engine::AnyGame;
 use agon_host::ScratchDir;
 use agon_runner::LoadedEntrant;
 use agon_runner::match_progress::ResolvedPart;
@@ -62,7 +62,7 @@ impl PhaseCaches {
     }
 
     fn phases(&self) -> MutexGuard<'_, HashMap<Hash, (Arc<BotCache>, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_ignoring_poison()
     }
 }
 
@@ -101,18 +101,17 @@ impl BotCache {
         allow_unsandboxed: bool,
     ) -> Result<Self, JobFailure> {
         let phase_spec: PhaseSpec = decode(phase_spec)?;
-        let failed = |what: String| JobFailure::Failed(what);
         if phase_spec.protocol != PROTOCOL || phase_spec.competition_id != competition_id {
-            return Err(failed(format!(
+            return Err(JobFailure::failed(format!(
                 "the phase spec of {} does not belong to {competition_id}, or has another version",
                 phase_spec.competition_id
             )));
         }
-        let game = agon_engine::any_game(&phase_spec.game).map_err(|error| failed(error.to_string()))?;
+        let game = agon_engine::any_game(&phase_spec.game).map_err(Diagnostic::from)?;
         let info = game.info();
         if info.rules_version != phase_spec.rules {
             let (required, ours) = (phase_spec.rules, info.rules_version);
-            return Err(failed(format!(
+            return Err(JobFailure::failed(format!(
                 "{} requires version {required} of the rules; this worker has {ours}",
                 phase_spec.game
             )));
@@ -125,8 +124,7 @@ impl BotCache {
         for parts in &phase_spec.variants {
             let mut played = Vec::new();
             for part in parts {
-                let settings =
-                    parse_settings(info, &part.settings).map_err(|error| failed(error.to_string()))?;
+                let settings = parse_settings(info, &part.settings).map_err(Diagnostic::from)?;
                 played.push(ResolvedPart { games: part.games, first_to: part.first_to, settings });
             }
             variants.push(played);
@@ -158,17 +156,12 @@ impl BotCache {
 
     fn load_bot(&self, entrant: u32, blobs: &BlobFetcher) -> Result<CachedBot, JobFailure> {
         let Some(one) = self.phase_spec.entrants.get(entrant as usize) else {
-            return Err(JobFailure::Failed(format!("the phase spec has no entrant {entrant}")));
+            return Err(JobFailure::failed(format!("the phase spec has no entrant {entrant}")));
         };
-        let (bot, files, spec, extra_file) = match &one.bot {
+        let (hash, files, spec, extra_file) = match &one.bot {
             PhaseBot::House(name) => {
-                let loaded = LoadedEntrant {
-                    name: one.name.clone(),
-                    player: PlayerSpec::House(name.clone()),
-                    commit: None,
-                    extra_file: None,
-                };
-                return Ok(CachedBot { loaded, folders: Mutex::default(), _files: None });
+                let bot = self.prepare(&BotSource::House(name.clone()), &one.name, None)?;
+                return Ok(CachedBot { loaded: bot, folders: Mutex::default(), _files: None });
             }
             PhaseBot::Program { hash, files, spec, extra_file } => (hash, files, spec, extra_file),
         };
@@ -185,42 +178,38 @@ impl BotCache {
         let unpacked = self.unpack_package(files, blobs)?;
         let extra_file =
             extra_file.as_ref().map(|(name, hash)| self.unpack_extra_file(name, hash, blobs)).transpose()?;
-        let program = self.load_program(
-            &one.name,
-            &UnpackedBot {
-                game: &self.phase_spec.game,
-                folder: unpacked.path(),
-                spec,
-                hash: bot,
-                sandbox: if self.phase_spec.sandbox { SandboxMode::On } else { SandboxMode::Off },
-                beside: extra_file.as_ref().map(|(name, path, _)| ExtraFile { name, path }),
-            },
-        )?;
-        let loaded = LoadedEntrant {
-            name: one.name.clone(),
-            player: program,
-            commit: None,
-            extra_file: extra_file.map(|(_, path, _)| path),
-        };
+        let extra_file = extra_file.as_ref().map(|(name, path, _)| ExtraFile { name, path });
+        let source =
+            BotSource::Package { folder: unpacked.path().to_owned(), spec: spec.clone(), hash: hash.clone() };
+        let loaded = self.prepare(&source, &one.name, extra_file)?;
         let folders = Mutex::new(BotDataState::new(&loaded)?);
         Ok(CachedBot { loaded, folders, _files: Some(unpacked) })
     }
 
-    fn load_program(&self, name: &str, unpacked: &UnpackedBot<'_>) -> Result<PlayerSpec, JobFailure> {
-        let mut seat: ProgramSpec = package::load_unpacked(unpacked)?;
-        name.clone_into(&mut seat.name);
-        let mut seats = [PlayerSpec::Program(seat)];
-        if let Some(part) = self.variants.first().and_then(|parts| parts.first()) {
-            install_game_files(
-                &self.phase_spec.game,
-                &mut seats,
-                &part.settings,
-                &self.assets,
-                unpacked.folder,
-            )?;
-        }
-        let [seat] = seats;
-        Ok(seat)
+    /// Prepares the bot of an entrant, as on the coordinator's machine.
+    fn prepare(
+        &self,
+        source: &BotSource,
+        entrant: &str,
+        extra_file: Option<ExtraFile<'_>>,
+    ) -> Result<LoadedEntrant, JobFailure> {
+        let part = self.variants.first().and_then(|parts| parts.first());
+        let context = PrepareContext {
+            game: &self.phase_spec.game,
+            folder: Path::new(""),
+            sandbox: if self.phase_spec.sandbox { SandboxMode::On } else { SandboxMode::Off },
+            keep_data: false,
+            extra_file,
+            settings: part.map(|part| (&part.settings, &self.assets)),
+        };
+        let mut bot: PreparedBot = prepare(source, &context, &mut |_| {}).map_err(Diagnostic::from)?;
+        bot.rename(entrant);
+        Ok(LoadedEntrant {
+            name: entrant.to_owned(),
+            player: bot.player,
+            commit: None,
+            extra_file: extra_file.map(|file| file.path.to_owned()),
+        })
     }
 
     /// Files of a bot, unpacked once.
@@ -265,7 +254,7 @@ fn parse_settings(info: &'static GameInfo, pairs: &[(String, String)]) -> Result
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock_ignoring_poison()
 }
 
 /// Value of a slot. The first caller makes it while others wait. After an error the next caller tries again.

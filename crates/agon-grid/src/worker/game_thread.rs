@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
 use agon_league::{Entrant, MatchKey};
@@ -70,9 +71,7 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
         let started = Instant::now();
         let played = catch_unwind(AssertUnwindSafe(|| play_job(worker, thread, &leased, &mut recorder)));
         worker.metrics.set_playing(thread, false);
-        match played
-            .unwrap_or_else(|_| Err(JobFailure::Failed("the engine panicked during a game".to_owned())))
-        {
+        match played.unwrap_or_else(|_| Err(JobFailure::failed("the engine panicked during a game"))) {
             Ok(matches) => {
                 count_games(worker, &matches);
                 let report = JobReport {
@@ -258,13 +257,13 @@ fn play_match(
     for (bot, &seat) in bots.iter().zip(&one.seats) {
         let refs: Option<&BotDataRefs> = one.bot_data.iter().find(|refs| refs.entrant == seat);
         if phase.phase_spec.in_order {
-            let mut folders = bot.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut folders = bot.folders.lock_ignoring_poison();
             folders.prepare(&bot.loaded, refs, &|wanted| worker.blobs.get(wanted))?;
             folders.mark_unknown();
         }
     }
     let Some(parts) = phase.parts(one.variant) else {
-        return Err(JobFailure::Failed(format!("the phase spec has no variant {}", one.variant)));
+        return Err(JobFailure::failed(format!("the phase spec has no variant {}", one.variant)));
     };
     let entrants: Vec<(Entrant, &LoadedEntrant)> =
         seats.iter().copied().zip(bots.iter().map(|bot| &bot.loaded)).collect();
@@ -282,7 +281,7 @@ fn play_match(
     let finished = worker.options.backend.play(&runner, key, &entrants, one.seed, recorder, reporter);
     let finished = finished.map_err(|error| {
         tracing::warn!(%error, "match failed");
-        JobFailure::Failed(error.to_string())
+        JobFailure::Failed(error.into())
     })?;
     tracing::info!(
         games = finished.result.games.len(),
@@ -296,7 +295,7 @@ fn play_match(
     if phase.phase_spec.in_order {
         for (bot, seat) in bots.iter().zip(&seats) {
             let data = finished.data.iter().find(|data| data.entrant == *seat);
-            let mut folders = bot.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut folders = bot.folders.lock_ignoring_poison();
             if let Some(data) = data {
                 folders.set_current(hash(&data.bytes));
             }

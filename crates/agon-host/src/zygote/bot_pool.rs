@@ -2,20 +2,20 @@
 
 use std::cell::RefCell;
 
-use super::ForkedBot;
+use super::{BotPoolKey, ForkedBot};
 
 /// Maximum number of idle bots in a thread; the oldest is evicted first.
 const MAX_IDLE_BOTS: usize = 64;
 
 thread_local! {
-    static POOL: RefCell<Vec<(String, Box<ForkedBot>)>> = const { RefCell::new(Vec::new()) };
+    static POOL: RefCell<Vec<(BotPoolKey, Box<ForkedBot>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Takes an idle bot with this pool key, if there is one.
-pub fn take(key: &str) -> Option<Box<ForkedBot>> {
+pub fn take(key: BotPoolKey) -> Option<Box<ForkedBot>> {
     loop {
         let mut bot = POOL.with_borrow_mut(|pool| {
-            let place = pool.iter().rposition(|(waiting, _)| waiting == key)?;
+            let place = pool.iter().rposition(|(waiting, _)| *waiting == key)?;
             Some(pool.remove(place).1)
         })?;
         if bot.is_alive() {
@@ -25,7 +25,7 @@ pub fn take(key: &str) -> Option<Box<ForkedBot>> {
 }
 
 /// Adds a bot that has answered everything.
-pub fn put(key: String, bot: Box<ForkedBot>) {
+pub fn put(key: BotPoolKey, bot: Box<ForkedBot>) {
     let gone = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
         pool.push((key, bot));

@@ -10,7 +10,7 @@ use super::config_error::Span;
 use super::game::GameContext;
 use super::read::{TOP_LEVEL_KEYS, top_level_key_hint};
 use super::toml_reader::{Located, MAX_NAME_CHARS, TomlReader, join_with_or};
-use super::{BotSource, EntrantMark, EntrantSpec};
+use super::{EntrantBot, EntrantMark, EntrantSpec};
 
 const ENTRANT_KEYS: [&str; 8] = ["name", "bot", "git", "branch", "path", "contributor", "marks", "role"];
 
@@ -71,7 +71,7 @@ fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(Parse
     Some((ParsedEntrant { spec, span: fields.span.clone() }, place))
 }
 
-fn bot(fields: &TomlReader<'_>) -> Option<Located<BotSource>> {
+fn bot(fields: &TomlReader<'_>) -> Option<Located<EntrantBot>> {
     let (bot, git) = (fields.text("bot"), fields.text("git"));
     if fields.has("bot") && fields.has("git") {
         let hint = "keep one; use `path` for a bot inside the repository";
@@ -92,7 +92,7 @@ fn bot(fields: &TomlReader<'_>) -> Option<Located<BotSource>> {
         check_git_source(fields, &repository, branch.as_ref(), path.as_ref())?;
         let (branch, path) = (branch.map(|at| at.value), path.map(|at| at.value));
         return Some(Located::new(
-            BotSource::Git { repository: repository.value, branch, path },
+            EntrantBot::Git { repository: repository.value, branch, path },
             repository.span,
         ));
     }
@@ -107,7 +107,7 @@ fn bot(fields: &TomlReader<'_>) -> Option<Located<BotSource>> {
     None
 }
 
-fn bot_spec(fields: &TomlReader<'_>, bot: Located<String>) -> Option<Located<BotSource>> {
+fn bot_spec(fields: &TomlReader<'_>, bot: Located<String>) -> Option<Located<EntrantBot>> {
     let Located { value, span } = bot;
     if value == "human" {
         let hint = "play against bots with `agon play`";
@@ -123,7 +123,7 @@ fn bot_spec(fields: &TomlReader<'_>, bot: Located<String>) -> Option<Located<Bot
         fields.errors.local_error(span, format!("`{value}` is not a bot"), hint);
         return None;
     }
-    Some(Located::new(BotSource::Spec(value), span))
+    Some(Located::new(EntrantBot::Spec(value), span))
 }
 
 /// Rejects sources that `git` would read as an option or command, and paths that leave the repository.
@@ -173,7 +173,7 @@ fn check_git_source(
 }
 
 /// Entrant name derived from its bot.
-fn default_name(bot: &BotSource) -> String {
+fn default_name(bot: &EntrantBot) -> String {
     let last =
         |path: &str| path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();
     let stem = |path: &str| {
@@ -181,8 +181,8 @@ fn default_name(bot: &BotSource) -> String {
         name.rsplit_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned())
     };
     match bot {
-        BotSource::Git { repository, .. } => last(repository.trim_end_matches('/').trim_end_matches(".git")),
-        BotSource::Spec(bot) => {
+        EntrantBot::Git { repository, .. } => last(repository.trim_end_matches('/').trim_end_matches(".git")),
+        EntrantBot::Spec(bot) => {
             if let Some(name) = bot.strip_prefix("house:") {
                 return name.to_owned();
             }
@@ -239,11 +239,10 @@ fn marks(fields: &TomlReader<'_>) -> Vec<EntrantMark> {
 /// Roles of a house bot; empty if it is not a house bot or plays all roles.
 fn house_roles(
     fields: &TomlReader<'_>,
-    bot: &Located<BotSource>,
+    bot: &Located<EntrantBot>,
     game: Option<&GameContext>,
 ) -> &'static [&'static str] {
-    let (BotSource::Spec(text), Some(game)) = (&bot.value, game) else { return &[] };
-    let Some(name) = text.strip_prefix("house:") else { return &[] };
+    let (Some(name), Some(game)) = (bot.value.house_name(), game) else { return &[] };
     game.house_bot_roles(name).unwrap_or_else(|hint| {
         let what = format!("{} has no house bot `{name}`", game.info.title);
         fields.errors.local_error(bot.span.clone(), what, hint);
@@ -254,7 +253,7 @@ fn house_roles(
 /// Role of an entrant: as given, or as its bot implies.
 fn role(
     fields: &TomlReader<'_>,
-    bot: Option<&Located<BotSource>>,
+    bot: Option<&Located<EntrantBot>>,
     bot_roles: &[&'static str],
     game: Option<&GameContext>,
 ) -> Option<&'static str> {
@@ -283,14 +282,14 @@ fn role(
         return Some(only);
     }
     let bot = bot?;
-    if let BotSource::Spec(text) = &bot.value
+    if let EntrantBot::Spec(text) = &bot.value
         && let Some((_, class)) = text.rsplit_once(".py:").or_else(|| text.rsplit_once(".zip:"))
         && let Some(role) = roles.iter().find(|role| class.to_lowercase().contains(**role))
     {
         return Some(role);
     }
     // An unknown house bot was reported already.
-    if !matches!(&bot.value, BotSource::Spec(text) if text.starts_with("house:")) {
+    if bot.value.house_name().is_none() {
         let quoted: Vec<String> = roles.iter().map(|role| format!("role = \"{role}\"")).collect();
         fields.missing("this entrant needs a `role`", format!("add {}", join_with_or(&quoted)));
     }

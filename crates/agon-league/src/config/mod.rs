@@ -1,13 +1,13 @@
 //! The competition file: parsed and validated.
 
 mod config_error;
+pub mod edit;
 mod entrants;
 mod game;
 mod matches;
 mod normalize;
 mod phases;
 mod players;
-mod presets;
 mod read;
 mod toml_reader;
 mod validate;
@@ -18,7 +18,6 @@ use crate::format::Format;
 
 pub use config_error::ConfigError;
 pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
-pub use presets::preset;
 
 /// A parsed competition file.
 #[derive(Clone, Debug)]
@@ -57,7 +56,7 @@ pub struct EntrantSpec {
     /// Unique display name.
     pub name: String,
     /// The bot. Paths are relative to the file's folder.
-    pub bot: BotSource,
+    pub bot: EntrantBot,
     /// Author of the bot.
     pub contributor: Option<String>,
     /// Marks shown after the name: `AI`, `exploit`.
@@ -75,9 +74,9 @@ pub struct EntrantMark {
     pub note: Option<String>,
 }
 
-/// Where a bot comes from.
+/// The bot of an entrant, as the file names it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BotSource {
+pub enum EntrantBot {
     /// A bot spec, as on the command line.
     Spec(String),
     /// A git repository.
@@ -89,6 +88,16 @@ pub enum BotSource {
         /// Bot spec inside the repository: a path, optionally with a class.
         path: Option<String>,
     },
+}
+
+impl EntrantBot {
+    /// Name of the house bot, if it is one.
+    pub fn house_name(&self) -> Option<&str> {
+        match self {
+            Self::Spec(bot) => bot.strip_prefix("house:"),
+            Self::Git { .. } => None,
+        }
+    }
 }
 
 /// One `[[phase]]`.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use agon_core::BotLifetime;
 use agon_core::assets::content_hash;
 
-use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{CompetitionConfig, EntrantBot, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
 use crate::result::Entrant;
 
 /// Raised when a key is removed or changes its meaning.
@@ -48,8 +48,8 @@ fn seed(seed: &SeedSource) -> Json {
 
 fn entrant(one: &EntrantSpec) -> Json {
     let bot = match &one.bot {
-        BotSource::Spec(bot) => json!(bot),
-        BotSource::Git { repository, branch, path } => {
+        EntrantBot::Spec(bot) => json!(bot),
+        EntrantBot::Git { repository, branch, path } => {
             json!({"git": repository, "branch": branch, "path": path})
         }
     };

@@ -17,17 +17,6 @@ use crate::result::Entrant;
 /// Keys of every phase.
 const PHASE_KEYS: [&str; 9] =
     ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden"];
-/// Formats and their keys.
-pub const FORMAT_KEYS: [(&str, &[&str]); 8] = [
-    ("groups", &["size", "matches"]),
-    ("arena", &["games"]),
-    ("round-robin", &["legs", "swap"]),
-    ("cross", &["boards"]),
-    ("swiss", &["rounds", "swap"]),
-    ("knockout", &["top", "pairs", "extra", "third", "seeding"]),
-    ("double-elimination", &["top", "pairs", "extra", "seeding"]),
-    ("gauntlet", &["challengers", "games", "swap"]),
-];
 /// Common other names of formats.
 const FORMAT_ALIASES: [(&str, &str); 9] = [
     ("league", "round-robin"),
@@ -42,6 +31,60 @@ const FORMAT_ALIASES: [(&str, &str); 9] = [
 ];
 /// Maximum of any count in a phase.
 pub const MAX_COUNT: u64 = 1_000_000_000;
+/// A format as the file names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FormatName {
+    Groups,
+    Arena,
+    RoundRobin,
+    Cross,
+    Swiss,
+    Knockout,
+    DoubleElimination,
+    Gauntlet,
+}
+
+impl FormatName {
+    const ALL: [Self; 8] = [
+        Self::Groups,
+        Self::Arena,
+        Self::RoundRobin,
+        Self::Cross,
+        Self::Swiss,
+        Self::Knockout,
+        Self::DoubleElimination,
+        Self::Gauntlet,
+    ];
+
+    /// Value of the key `format`.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Groups => "groups",
+            Self::Arena => "arena",
+            Self::RoundRobin => "round-robin",
+            Self::Cross => "cross",
+            Self::Swiss => "swiss",
+            Self::Knockout => "knockout",
+            Self::DoubleElimination => "double-elimination",
+            Self::Gauntlet => "gauntlet",
+        }
+    }
+
+    /// Keys of a phase with this format, besides those of every phase.
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Groups => &["size", "matches"],
+            Self::Arena => &["games"],
+            Self::RoundRobin => &["legs", "swap"],
+            Self::Cross => &["boards"],
+            Self::Swiss => &["rounds", "swap"],
+            Self::Knockout => &["top", "pairs", "extra", "third", "seeding"],
+            Self::DoubleElimination => &["top", "pairs", "extra", "seeding"],
+            Self::Gauntlet => &["challengers", "games", "swap"],
+        }
+    }
+}
+
 /// A phase and its table.
 pub struct ParsedPhase<'f> {
     pub phase: PhaseConfig,
@@ -57,7 +100,7 @@ pub fn read<'f>(
     entrants: &[ParsedEntrant],
 ) -> Vec<ParsedPhase<'f>> {
     if tables.is_empty() && !top.has_or_misspells("phase", &TOP_LEVEL_KEYS) {
-        let formats: Vec<&str> = FORMAT_KEYS.iter().map(|(name, _)| *name).collect();
+        let formats = FormatName::ALL.map(FormatName::name);
         let hint = format!(
             "add a line [[phase]], and format = \"...\" below it; the formats are {}",
             formats.join(", ")
@@ -108,14 +151,13 @@ fn phase(
 }
 
 fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[ParsedEntrant]) -> Option<Format> {
-    let names: Vec<&'static str> = FORMAT_KEYS.iter().map(|(name, _)| *name).collect();
-    let chosen = format_name(fields, &names);
-    let all_keys = || FORMAT_KEYS.iter().flat_map(|(_, keys)| keys.iter().copied());
-    let own = chosen.map_or_else(|| all_keys().collect(), |name| keys_of_format(name).to_vec());
+    let chosen = format_name(fields);
+    let all_keys = || FormatName::ALL.into_iter().flat_map(|format| format.keys().iter().copied());
+    let own = chosen.map_or_else(|| all_keys().collect(), |format| format.keys().to_vec());
     let known: Vec<&'static str> = PHASE_KEYS.into_iter().chain(own.iter().copied()).collect();
     fields.reject_unknown_keys(&known, |key| {
-        if let (Some(name), true) = (chosen, all_keys().any(|other| other == key)) {
-            return Some(format!("the keys of {name} are {}", own.join(", ")));
+        if let (Some(format), true) = (chosen, all_keys().any(|other| other == key)) {
+            return Some(format!("the keys of {} are {}", format.name(), own.join(", ")));
         }
         match key {
             "first_to" | "seconds" if game.is_some_and(|p| p.info.lifetime == BotLifetime::Match) => Some(
@@ -132,14 +174,14 @@ fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[Parse
         |key: &str, default: u64| fields.whole_number(key, 1..=MAX_COUNT).map_or(default, |n| n.value);
     let count = |key: &str, range, default: u32| fields.count(key, range).map_or(default, |n| n.value);
     Some(match chosen? {
-        "groups" => {
+        FormatName::Groups => {
             let (size, matches) = (group_size(fields, game), whole("matches", 100));
             Format::Groups { size: size?, matches }
         }
-        "arena" => Format::Arena { games: whole("games", 1000) },
-        "round-robin" => Format::RoundRobin { legs: count("legs", 1..=10_000, 1), swap: swap() },
-        "cross" => Format::Cross { boards: whole("boards", 100) },
-        "swiss" => {
+        FormatName::Arena => Format::Arena { games: whole("games", 1000) },
+        FormatName::RoundRobin => Format::RoundRobin { legs: count("legs", 1..=10_000, 1), swap: swap() },
+        FormatName::Cross => Format::Cross { boards: whole("boards", 100) },
+        FormatName::Swiss => {
             if !fields.has("rounds") {
                 fields.missing(
                     "a swiss phase needs `rounds`",
@@ -148,9 +190,9 @@ fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[Parse
             }
             Format::Swiss { rounds: count("rounds", 1..=10_000, 1), swap: swap() }
         }
-        "knockout" => Format::Knockout(tie_rule(fields)),
-        "double-elimination" => Format::DoubleElimination(tie_rule(fields)),
-        _ => Format::Gauntlet {
+        FormatName::Knockout => Format::Knockout(tie_rule(fields)),
+        FormatName::DoubleElimination => Format::DoubleElimination(tie_rule(fields)),
+        FormatName::Gauntlet => Format::Gauntlet {
             challengers: challengers(fields, entrants),
             games: whole("games", 1),
             swap: swap(),
@@ -158,12 +200,8 @@ fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[Parse
     })
 }
 
-/// The keys of a format.
-pub fn keys_of_format(format: &str) -> &'static [&'static str] {
-    FORMAT_KEYS.iter().find(|(name, _)| *name == format).map_or(&[], |(_, keys)| keys)
-}
-
-fn format_name(fields: &TomlReader<'_>, names: &[&'static str]) -> Option<&'static str> {
+fn format_name(fields: &TomlReader<'_>) -> Option<FormatName> {
+    let names = FormatName::ALL.map(FormatName::name);
     let all = format!("the formats are {}", names.join(", "));
     if !fields.has("format") {
         if !fields.has_or_misspells("format", &PHASE_KEYS) {
@@ -172,12 +210,12 @@ fn format_name(fields: &TomlReader<'_>, names: &[&'static str]) -> Option<&'stat
         return None;
     }
     let text = fields.text("format")?;
-    if let Some(name) = names.iter().find(|name| **name == text.value) {
-        return Some(name);
+    if let Some(format) = FormatName::ALL.into_iter().find(|format| format.name() == text.value) {
+        return Some(format);
     }
     let wanted = text.value.to_lowercase().replace([' ', '_'], "-");
     let also = FORMAT_ALIASES.iter().map(|(other, _)| *other);
-    let near = closest_name(&wanted, names.iter().copied().chain(also));
+    let near = closest_name(&wanted, names.into_iter().chain(also));
     let hint = near.map_or(all, |near| match FORMAT_ALIASES.iter().find(|(other, _)| *other == near) {
         Some((_, ours)) => format!("use format = \"{ours}\""),
         None => format!("did you mean \"{near}\"?"),

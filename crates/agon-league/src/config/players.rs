@@ -2,7 +2,7 @@
 
 use agon_core::{GameInfo, Settings};
 
-use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{CompetitionConfig, EntrantBot, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
 use crate::format::Format;
 
 impl CompetitionConfig {
@@ -14,7 +14,7 @@ impl CompetitionConfig {
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
-            bot: BotSource::Spec(bot),
+            bot: EntrantBot::Spec(bot),
             contributor: None,
             marks: Vec::new(),
             role: None,

@@ -1,5 +1,6 @@
 //! Errors: a format does not fit its entrants.
 
+use agon_core::Diagnostic;
 use thiserror::Error;
 
 use crate::result::Entrant;
@@ -114,6 +115,13 @@ impl FormatError {
                     .into()
             }
         }
+    }
+}
+
+impl From<FormatError> for Diagnostic {
+    fn from(error: FormatError) -> Self {
+        let hint = error.hint();
+        Self::wrong_use(error, hint)
     }
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_bots::Diagnostic;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
-use agon_league::config::BotSource;
+use agon_core::{Diagnostic, ErrorKind};
+use agon_league::config::EntrantBot;
 use agon_site_db::{
     CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
     SiteDb, SiteDbError, UploadLimits,
@@ -47,20 +47,19 @@ pub async fn open_all(
                 CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
             )
         {
-            site_db.set_message(&one.id, Some(error.message())).await?;
+            site_db.set_message(&one.id, Some(&error.describe())).await?;
         }
     }
     Ok(())
 }
 
-/// Shows a loaded competition and opens its ledger, if there is one. Fails with a message.
+/// Shows a loaded competition and opens its ledger, if there is one.
 pub async fn load(
     competition_handle: &CompetitionHandle,
     loaded: Arc<LoadedCompetition>,
-) -> Result<(), String> {
-    let message = |failure: Diagnostic| failure.message;
-    let ledger = if loaded.is_begun_at(&competition_handle.ledgers).await.map_err(message)? {
-        Some(loaded.ledger_to_read_at(&competition_handle.ledgers).await.map_err(message)?)
+) -> Result<(), Diagnostic> {
+    let ledger = if loaded.is_begun_at(&competition_handle.ledgers).await? {
+        Some(loaded.ledger_to_read_at(&competition_handle.ledgers).await?)
     } else {
         None
     };
@@ -73,7 +72,7 @@ pub async fn register_files(config: &Config, site_db: &SiteDb) -> Result<(), Sta
     let mut registered = if config.files.is_empty() { Vec::new() } else { all_competitions(site_db).await? };
     for file in &config.files {
         let path = file.canonicalize().unwrap_or_else(|_| file.clone());
-        let loaded = LoadedCompetition::read(&path).map_err(|failure| StartError::Other(failure.message))?;
+        let loaded = LoadedCompetition::read(&path).map_err(start_error)?;
         if registered.iter().any(|one| Path::new(&one.file) == path) {
             continue;
         }
@@ -110,11 +109,16 @@ pub async fn register_files(config: &Config, site_db: &SiteDb) -> Result<(), Sta
 }
 
 /// The bot as stored in the site database.
-fn bot_spec(bot: &BotSource) -> String {
+fn bot_spec(bot: &EntrantBot) -> String {
     match bot {
-        BotSource::Spec(bot) => bot.clone(),
-        BotSource::Git { repository, .. } => repository.clone(),
+        EntrantBot::Spec(bot) => bot.clone(),
+        EntrantBot::Git { repository, .. } => repository.clone(),
     }
+}
+
+/// A competition of the command line cannot be opened, so the server does not start.
+fn start_error(error: impl Into<Diagnostic>) -> StartError {
+    StartError::Other(error.into().of_kind(ErrorKind::Internal))
 }
 
 /// State of a competition when its file is added: it may have been run before.
@@ -122,16 +126,15 @@ async fn initial_state(
     loaded: &LoadedCompetition,
     ledgers: &LedgerLocation,
 ) -> Result<CompetitionState, StartError> {
-    let failed = |failure: Diagnostic| StartError::Other(failure.message);
-    if !loaded.is_begun_at(ledgers).await.map_err(failed)? {
+    if !loaded.is_begun_at(ledgers).await.map_err(start_error)? {
         return Ok(CompetitionState::Closed);
     }
-    let other = |error: agon_store::StoreError| StartError::Other(error.to_string());
-    let ledger = loaded.ledger_to_read_at(ledgers).await.map_err(failed)?;
-    if ledger.competition().await.map_err(other)?.revealed.is_some() {
+    let ledger = loaded.ledger_to_read_at(ledgers).await.map_err(start_error)?;
+    if ledger.competition().await.map_err(start_error)?.revealed.is_some() {
         return Ok(CompetitionState::Finished);
     }
-    let begun = ledger.phases().await.map_err(other)?.iter().any(|phase| phase.state > PhaseState::Waiting);
+    let begun =
+        ledger.phases().await.map_err(start_error)?.iter().any(|phase| phase.state > PhaseState::Waiting);
     Ok(if begun { CompetitionState::Paused } else { CompetitionState::Closed })
 }
 
@@ -141,7 +144,7 @@ async fn unused_id(site_db: &SiteDb, file: &Path) -> Result<String, StartError> 
     let slug: String =
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
     let free = free_id(site_db, slug.trim_matches('-'), 10_000).await?;
-    free.ok_or_else(|| StartError::Other(format!("no unused id for {}", file.display())))
+    free.ok_or_else(|| StartError::other(format!("no unused id for {}", file.display())))
 }
 
 /// The first unused id of `slug`, `slug-2`, ... before `slug-end`. An empty slug becomes `cup`.

@@ -1,6 +1,6 @@
 //! Rulings: void matches and disqualified bots. Each has a reason and is kept permanently.
 
-use agon_core::ErrorKind;
+use agon_core::{Diagnostic, ErrorKind};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings;
 use agon_site_db::HostedCompetition;
@@ -115,16 +115,16 @@ async fn make_ruling(
     Json(body): Json<RulingBody>,
 ) -> ApiResult<(StatusCode, Json<RulingMade>)> {
     let me = caller.organiser()?;
-    let competition = app.office.competition(&id).await?;
+    let competition = app.site_db.competition(&id).await?;
     check_reason(&body.reason)?;
     let kind = ruling_kind(&app, &competition, &body).await?;
-    let (loaded, _) = app.arenas.get(&id)?.started()?;
+    let (loaded, _) = app.competitions.get(&id)?.started()?;
     let ledger = loaded.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::internal)?;
     let new =
         NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let created = rulings::make_ruling(&*ledger, &loaded.competition, &new).await.map_err(|error| {
         if error.kind() == ErrorKind::Usage {
-            ruling_error(&error.to_string())
+            ruling_error(&error.diagnostic())
         } else {
             ApiError::internal(error)
         }
@@ -160,9 +160,9 @@ async fn lift_ruling(
     Json(body): Json<LiftBody>,
 ) -> ApiResult<Json<RulingMade>> {
     let me = caller.organiser()?;
-    let competition = app.office.competition(&id).await?;
+    let competition = app.site_db.competition(&id).await?;
     check_reason(&body.reason)?;
-    let (loaded, reader) = app.arenas.get(&id)?.started()?;
+    let (loaded, reader) = app.competitions.get(&id)?.started()?;
     let known = reader.rulings().await.map_err(ApiError::internal)?;
     if !known.iter().any(|one| one.id == ruling) {
         return Err(ApiError::not_found("ruling"));
@@ -172,7 +172,7 @@ async fn lift_ruling(
         RulingLift { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let response = match ledger.lift_ruling(ruling, &lifted).await {
         Ok(()) => ruling_body(&app, &competition, &*ledger, ruling).await,
-        Err(error @ StoreError::InvalidRuling { .. }) => Err(ruling_error(&error.to_string())),
+        Err(error @ StoreError::InvalidRuling { .. }) => Err(ruling_error(&error.diagnostic())),
         Err(error) => Err(ApiError::internal(error)),
     };
     let _ = ledger.disconnect().await;
@@ -227,11 +227,9 @@ fn parse_match_key(phase: u32, name: &str) -> Option<MatchKey> {
     Some(MatchKey { phase, stage: stage.checked_sub(1)?, number: number.checked_sub(1)? })
 }
 
-/// Splits an error of the ledger into message and hint.
-fn ruling_error(text: &str) -> ApiError {
-    let (what, hint) = text.split_once("\nhint: ").unwrap_or((text, ""));
-    let error = ApiError::conflict("ruling", what);
-    if hint.is_empty() { error } else { error.hint(hint) }
+/// The ledger does not accept the ruling.
+fn ruling_error(error: &Diagnostic) -> ApiError {
+    ApiError::from_diagnostic(StatusCode::CONFLICT, "ruling", error)
 }
 
 async fn ruling_body(
@@ -265,7 +263,7 @@ async fn ruling_body(
         }
         RulingKind::Disqualify(number) => {
             "disqualify".clone_into(&mut created.kind);
-            let entrants = app.office.entrants(&competition.id).await?;
+            let entrants = app.site_db.entrants(&competition.id).await?;
             let found = entrants.into_iter().find(|entrant| entrant.number == Some(number.0));
             (created.bot, created.name) = found.map(|entrant| (entrant.id.0, entrant.name)).unzip();
         }
@@ -275,7 +273,7 @@ async fn ruling_body(
 
 /// Publishes that the tables of all phases may have changed.
 fn publish_tables(app: &AppState, id: &str) {
-    let Ok(handle) = app.arenas.get(id) else { return };
+    let Ok(handle) = app.competitions.get(id) else { return };
     let revision = handle.changed();
     let phases = handle.loaded().map_or(0, |loaded| loaded.competition.phases.len());
     for phase in 0..phases as u32 {

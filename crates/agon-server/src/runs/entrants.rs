@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_competition::LoadedCompetition;
+use agon_core::{Diagnostic, ErrorKind};
 use agon_site_db::{
     AccountId, CompetitionPatch, CompetitionState, Entrant, HostedCompetition, Origin, SiteDb,
 };
@@ -56,11 +57,10 @@ pub async fn load_competition(
     site_db: &SiteDb,
     competition: &HostedCompetition,
 ) -> ApiResult<LoadedCompetition> {
-    let invalid = |failure: agon_bots::Diagnostic| ApiError::invalid("file", failure.message);
     if competition.origin == Origin::File {
         let file = Path::new(&competition.file).to_owned();
         let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&file)).await;
-        return read.map_err(ApiError::internal)?.map_err(invalid);
+        return read.map_err(ApiError::internal)?.map_err(invalid_file);
     }
     let is_started = competition.numbers_assigned.is_some();
     let mut entrants = site_db.entrants(&competition.id).await?;
@@ -85,7 +85,7 @@ pub async fn load_competition(
             let provisional = competition_file::provisional(&organiser_text, &game, &lines)?;
             (competition_file::render(&organiser_text, &lines), provisional)
         };
-        LoadedCompetition::with(paths, text, parsed).map_err(invalid)
+        LoadedCompetition::with(paths, text, parsed).map_err(invalid_file)
     };
     tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?
 }
@@ -104,13 +104,18 @@ pub async fn reload(
         competition_handle.replace(Some(loaded), None);
         return Ok(());
     }
-    load(competition_handle, loaded).await.map_err(|message| ApiError::invalid("file", message))
+    load(competition_handle, loaded).await.map_err(invalid_file)
+}
+
+/// The competition cannot be loaded with its file, for whatever reason.
+fn invalid_file(error: Diagnostic) -> ApiError {
+    ApiError::from(error.of_kind(ErrorKind::Usage)).field("file")
 }
 
 /// Shows a competition that has not started with its current entrants.
 pub async fn refresh(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
-    let competition_handle = app.arenas.get(&competition.id)?;
-    reload(&app.config, &app.office, &competition_handle, competition).await
+    let competition_handle = app.competitions.get(&competition.id)?;
+    reload(&app.config, &app.site_db, &competition_handle, competition).await
 }
 
 /// Assigns entrant numbers for the start. If the competition is not valid with these entrants, the numbers are cleared again.
@@ -119,30 +124,38 @@ pub async fn assign_numbers(app: &AppState, competition: &HostedCompetition) -> 
         return Ok(());
     }
     let id = &competition.id;
-    app.office.assign_numbers(id, Timestamp::now()).await?;
+    app.site_db.assign_numbers(id, Timestamp::now()).await?;
     let ready = async {
-        let numbered = app.office.competition(id).await?;
-        let loaded = load_competition(&app.config, &app.office, &numbered).await?;
+        let numbered = app.site_db.competition(id).await?;
+        let loaded = load_competition(&app.config, &app.site_db, &numbered).await?;
         show_and_copy(app, &numbered, loaded).await
     };
     if let Err(error) = ready.await {
-        app.office.clear_numbers(id).await?;
+        app.site_db.clear_numbers(id).await?;
         return Err(error);
     }
     Ok(())
 }
 
-/// Allows a phase to start, with the bots submitted since the phase before. Nothing changes if the competition is not valid with them.
+/// Allows a phase to start, with the bots submitted since the phase before. The site database has the phase before it is shown. Nothing
+/// changes if the competition is not valid with these bots.
 pub async fn start_phase(app: &AppState, competition: &HostedCompetition, phase: u32) -> ApiResult<()> {
     let next = HostedCompetition { allowed_phase: phase, ..competition.clone() };
-    let loaded = load_competition(&app.config, &app.office, &next).await?;
-    show_and_copy(app, &next, loaded).await?;
-    let edit = CompetitionPatch {
-        allowed_phase: Some(phase),
-        closed_between_phases: Some(false),
-        ..CompetitionPatch::default()
-    };
-    app.office.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
+    let loaded = load_competition(&app.config, &app.site_db, &next).await?;
+    allow_phase(app, &competition.id, phase).await?;
+    if let Err(error) = show_and_copy(app, &next, loaded).await {
+        allow_phase(app, &competition.id, competition.allowed_phase).await?;
+        return Err(error);
+    }
+    let edit = CompetitionPatch { closed_between_phases: Some(false), ..CompetitionPatch::default() };
+    app.site_db.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
+    Ok(())
+}
+
+/// Stores the last phase that may start.
+async fn allow_phase(app: &AppState, id: &str, phase: u32) -> ApiResult<()> {
+    let edit = CompetitionPatch { allowed_phase: Some(phase), ..CompetitionPatch::default() };
+    app.site_db.edit_competition(id, &[CompetitionState::Waiting], &edit).await?;
     Ok(())
 }
 
@@ -158,6 +171,6 @@ async fn show_and_copy(
         let written = tokio::task::spawn_blocking(move || competition_file::write(&path, &copy.text));
         written.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     }
-    let competition_handle = app.arenas.get(&competition.id)?;
-    load(&competition_handle, loaded).await.map_err(|message| ApiError::invalid("file", message))
+    let competition_handle = app.competitions.get(&competition.id)?;
+    load(&competition_handle, loaded).await.map_err(invalid_file)
 }

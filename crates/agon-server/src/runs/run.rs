@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use agon_bots::Diagnostic;
 use agon_competition::run::{RunContext, run_competition};
-use agon_core::ErrorKind;
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
@@ -79,7 +78,7 @@ impl ExecutorChoice<'_> {
         let unplayable = coordinator.unplayable().into_iter().map(|one| (one.key, one.errors)).collect();
         let run = coordinator.stats();
         let stats = WorkerStats {
-            cup: coordinator.competition_id().to_owned(),
+            competition_id: coordinator.competition_id().to_owned(),
             unplayable,
             checked: before.checked + run.checked,
             unchecked: before.unchecked + run.unchecked,
@@ -97,17 +96,18 @@ fn play_slice(
     handle: &Handle,
     stop: &Arc<StopFlag>,
 ) -> Result<RunSlice, Diagnostic> {
-    let competition = handle.block_on(app.office.competition(id)).map_err(internal_error)?;
+    let competition = handle.block_on(app.site_db.competition(id))?;
     if competition.state != CompetitionState::Running {
         return Ok(RunSlice::NotRunning);
     }
-    let competition_handle = app.arenas.get(id).map_err(|error| internal_error(error.message()))?;
-    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.office, &competition));
-    let loaded = Arc::new(loaded.map_err(|error| internal_error(error.describe()))?);
+    let competition_handle =
+        app.competitions.get(id).map_err(|error| Diagnostic::internal(error.message()))?;
+    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.site_db, &competition));
+    let loaded = Arc::new(loaded?);
     // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let ledger = runtime.block_on(loaded.ledger_at(&app.config.ledgers))?;
-    handle.block_on(load(&competition_handle, Arc::clone(&loaded))).map_err(internal_error)?;
+    handle.block_on(load(&competition_handle, Arc::clone(&loaded)))?;
     let phases = runtime.block_on(ledger.phases())?;
     if let Some(phase) = phase_waited_for(&loaded.competition, &phases, competition.allowed_phase) {
         return Ok(RunSlice::Ended(RunOutcome::Waiting(phase)));
@@ -183,21 +183,21 @@ fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSli
         Ok(RunSlice::NotRunning) => return false,
         // It was stopped to release cores, or paused: the state tells which.
         Ok(RunSlice::Ended(RunOutcome::Stopped)) => {
-            let found = handle.block_on(app.office.competition(id));
+            let found = handle.block_on(app.site_db.competition(id));
             return found.is_ok_and(|found| found.state == CompetitionState::Running);
         }
         Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
         Ok(RunSlice::Ended(RunOutcome::Waiting(_))) => (CompetitionState::Waiting, None),
         Err(failure) => {
-            tracing::error!(error = failure.message, "competition failed");
-            (CompetitionState::Failed, Some(hide_data_path(app, &failure.message)))
+            tracing::error!(error = %failure, "competition failed");
+            (CompetitionState::Failed, Some(hide_data_path(app, &failure.to_string())))
         }
     };
     // One that was paused during its last game is finished all the same.
     let from = [CompetitionState::Running, CompetitionState::Paused];
-    match handle.block_on(app.office.set_state(id, &from, state, message.as_deref())) {
+    match handle.block_on(app.site_db.set_state(id, &from, state, message.as_deref())) {
         Ok(_) => {
-            if let Ok(competition_handle) = app.arenas.get(id) {
+            if let Ok(competition_handle) = app.competitions.get(id) {
                 competition_handle.changed();
                 competition_handle.publish(FeedEvent::State { state, message });
             }
@@ -219,13 +219,8 @@ fn update_game_count(app: &AppState) {
     app.meters.games.store(cores as i64, Ordering::Relaxed);
 }
 
-fn internal_error(error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
-}
-
 fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Diagnostic {
     let message = crate::error::panic_message(panic);
-    internal_error(format!(
-        "the run failed with an internal error: {message}\nhint: resume the competition; if it fails again, report a bug in Agon"
-    ))
+    Diagnostic::internal(format!("the run failed with an internal error: {message}"))
+        .hint("resume the competition; if it fails again, report a bug in Agon")
 }

@@ -63,12 +63,7 @@ impl CheckReport {
         };
         let steps = checked.steps.iter().map(|step| CheckStep {
             name: step.name.to_owned(),
-            outcome: match step.outcome {
-                StepOutcome::Yes => "yes",
-                StepOutcome::No => "no",
-                StepOutcome::Skipped => "skipped",
-            }
-            .to_owned(),
+            outcome: step.outcome.name().to_owned(),
             message: tidy(&step.says),
             problems: step.bad.iter().map(finding).collect(),
             advice: step.advice.iter().map(finding).collect(),
@@ -92,7 +87,7 @@ impl CheckReport {
         }];
         let step = CheckStep {
             name: step.to_owned(),
-            outcome: "no".to_owned(),
+            outcome: StepOutcome::No.name().to_owned(),
             message: String::new(),
             problems: bad,
             advice: Vec::new(),

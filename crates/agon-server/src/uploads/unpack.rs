@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use agon_bots::source::archive::{unpack_into, write_files};
+use agon_core::Diagnostic;
 use agon_host::BotRejection;
 use agon_host::scratch_dir::make_world_readable;
 
@@ -97,9 +98,7 @@ fn make_programs_executable(folder: &Path) -> io::Result<()> {
 
 /// Converts a rejection into an API error.
 pub fn rejection_error(rejection: &BotRejection) -> ApiError {
-    let place = rejection.place();
-    let colon = if place.is_empty() { "" } else { ": " };
-    let message = format!("{place}{colon}{}", rejection.what);
+    let message = Diagnostic::from(rejection.clone()).summary();
     let error = ApiError::invalid("file", message.clone()).details(vec![message]);
     if rejection.hint.is_empty() { error } else { error.hint(&rejection.hint) }
 }

@@ -2,9 +2,8 @@
 
 use agon_bots::Diagnostic;
 use agon_bots::check::{CheckRequest, check};
-use agon_core::ErrorKind;
 
-use crate::cli::Check;
+use crate::args::Check;
 use crate::{output, setup};
 
 /// Checks a bot.
@@ -25,9 +24,5 @@ pub fn run(args: &Check) -> Result<(), Diagnostic> {
         output::print(&checked.text())?;
     }
     // The result is already on stdout.
-    if checked.accepted {
-        Ok(())
-    } else {
-        Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
-    }
+    if checked.accepted { Ok(()) } else { Err(Diagnostic::already_shown()) }
 }

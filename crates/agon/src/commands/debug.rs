@@ -1,20 +1,23 @@
-//! `agon debug RECORD --seat N`: sends the recorded observations to a bot again, and reports the first answer that `difference_error`.
+//! `agon debug RECORD --seat N`: sends the recorded observations to a bot again, and reports the first answer that differs.
 
 use std::ops::ControlFlow;
 
+use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::Record;
-use agon_core::{AnswerTimes, ErrorKind, FaultReport, Seat};
+use agon_core::sanitize::one_line;
+use agon_core::text_format::plural;
+use agon_core::{AnswerTimes, Assets, FaultReport, Seat, Settings};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
 use super::pdb;
-use crate::cli::{Debug, SandboxMode};
-use crate::logs::{fault_text, indent, one_line, times_text};
+use crate::args::{Debug, SandboxMode};
+use crate::logs::{fault_text, indent, times_text};
 use crate::pretty::pretty;
-use crate::{atomic_file, output, setup};
+use crate::{atomic_file, errors, output, setup};
 
 /// One seat of one recorded game, and the bot to ask.
 pub struct DebugSession<'a> {
@@ -26,7 +29,7 @@ pub struct DebugSession<'a> {
     pub first: usize,
     pub seat: Seat,
     pub bot: PlayerSpec,
-    /// Whether the bot `difference_error` from the recorded one.
+    /// Whether the bot differs from the recorded one.
     changed: bool,
     /// Recorded requests of the game in question.
     pub requests: Vec<RecordedRequest>,
@@ -53,13 +56,13 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
     let mut records = atomic_file::read(&args.record)?;
     let index = game_index(args, records.len())?;
     let table = agon_engine::any_game(&records[index].header.game)?;
-    let (_, assets) = setup::settings(table.info(), &args.settings)?;
+    let (settings, assets) = setup::settings(table.info(), &args.settings)?;
     let games = table.games_to_replay(&records, index);
     let (first, records): (_, Vec<Record>) = (games.start, records.drain(games).collect());
     let films = (first + 1..)
         .zip(records)
         .map(|(number, record)| {
-            table.film(record, &assets).map_err(|e| Diagnostic::replay(&args.record, number, &e))
+            table.film(record, &assets).map_err(|e| errors::replay(&args.record, number, e))
         })
         .collect::<Result<Vec<_>, _>>()?;
     let Some(film) = films.last() else {
@@ -80,7 +83,7 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
     };
     let requests = film.requests(seat);
     check_turn(args.turn, film.len() - 1, seat, &requests)?;
-    let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat)?;
+    let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat, (&settings, &assets))?;
     Ok(DebugSession { args, table, films, first, seat, bot, changed, requests })
 }
 
@@ -130,22 +133,28 @@ fn check_turn(
     Err(Diagnostic::wrong_use(what, hint))
 }
 
-/// The bot to ask, and whether it `difference_error` from the recorded one.
+/// The bot to ask, and whether it differs from the recorded one.
 fn find_bot(
     args: &Debug,
     table: &dyn AnyGame,
     record: &Record,
     seat: Seat,
+    settings: (&Settings, &Assets),
 ) -> Result<(PlayerSpec, bool), Diagnostic> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
     let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
-    let bot = setup::resolve_bot(&record.header.game, spec, sandbox).map_err(|mut failure| {
-        if args.bot.is_none() {
-            failure.message += "\nhint: paths in a record are relative to the folder where it was played; change to that folder, or use --bot BOT";
-        }
-        failure
+    let context = PrepareContext {
+        settings: Some(settings),
+        ..setup::prepare_context(&record.header.game, sandbox, true)
+    };
+    let prepared = setup::prepare_bot(spec, &context).map_err(|failure| match args.bot {
+        Some(_) => failure,
+        None => failure.hint(
+            "paths in a record are relative to the folder where it was played; change to that folder, or use --bot BOT",
+        ),
     })?;
+    let bot = prepared.player;
     if bot == PlayerSpec::Human {
         return Err(Diagnostic::wrong_use(
             format!("seat {seat} was played by a human, who cannot be asked again"),
@@ -195,7 +204,7 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
             let stop = here || (session.args.turn.is_none() && first_difference.is_some());
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
-        .map_err(|e| Diagnostic::replay(&session.args.record, session.game_number(), &e))?;
+        .map_err(|e| errors::replay(&session.args.record, session.game_number(), e))?;
     if session.args.json {
         output::print_json("debug", session.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     } else {
@@ -205,14 +214,11 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
         .map_or(Ok(()), |one| Err(difference_error(one.game, one.request.turn, session.args.turn.is_none())))
 }
 
-/// The negative result: an answer `difference_error`.
+/// The negative result: an answer differs from the recorded one.
 pub fn difference_error(game: usize, turn: u32, hint: bool) -> Diagnostic {
-    let mut message =
-        format!("game {game}, turn {turn}: the bot's answer difference_error from the recorded one");
-    if hint {
-        message += &format!("\nhint: --game {game} --turn {turn} shows the turn, --pdb stops the bot there");
-    }
-    Diagnostic { kind: ErrorKind::Rejected, message }
+    let what = format!("game {game}, turn {turn}: the bot's answer differs from the recorded one");
+    let instruction = format!("--game {game} --turn {turn} shows the turn, --pdb stops the bot there");
+    Diagnostic::rejected(what).hint(if hint { &instruction } else { "" })
 }
 
 impl DebugSession<'_> {
@@ -252,7 +258,7 @@ impl DebugSession<'_> {
                 text += &one.text();
             }
             None => {
-                let answers = if asked == 1 { "1 answer".to_owned() } else { format!("{asked} answers") };
+                let answers = plural(asked, "answer", "answers");
                 let games = match self.films.len() {
                     1 => String::new(),
                     n => format!(" in {n} games of the match"),

@@ -16,7 +16,7 @@ use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 use serde_json::json;
 
 use super::serve;
-use crate::cli::Demo;
+use crate::args::Demo;
 use crate::{output, setup};
 
 /// Plays the competitions, and shows them until CTRL-C.
@@ -48,10 +48,10 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     let invitation = server.invitation().map(str::to_owned);
     for one in competitions(&app).await? {
         if one.state == CompetitionState::Closed {
-            app.office
+            app.site_db
                 .set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None)
                 .await
-                .map_err(broke)?;
+                .map_err(internal)?;
         }
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -61,7 +61,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     output::note("playing five small competitions, about a minute in total ...");
     let played = tokio::select! {
         played = wait_until_finished(&app) => played,
-        () = agon_server::wait_for_stop_signal() => Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }),
+        () = agon_server::wait_for_stop_signal() => Err(Diagnostic::already_shown()),
     };
     let result = match played {
         Ok(()) => tables(&files, args).await,
@@ -76,17 +76,18 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
         agon_server::wait_for_stop_signal().await;
     }
     let _ = stop.send(());
-    serving.await.map_err(broke)?.map_err(serve::start_failure)?;
+    serving.await.map_err(Diagnostic::internal)?.map_err(serve::start_failure)?;
     result
 }
 
-fn broke(error: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
+/// An error of the demo's own site database.
+fn internal(error: impl Into<Diagnostic>) -> Diagnostic {
+    error.into().of_kind(ErrorKind::Internal)
 }
 
 async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Diagnostic> {
     let page = PageRequest { after: None, limit: 100 };
-    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
+    Ok(app.site_db.competitions(CompetitionFilter::All, page).await.map_err(internal)?.items)
 }
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.
@@ -98,7 +99,7 @@ async fn wait_until_finished(app: &AppState) -> Result<(), Diagnostic> {
             match one.state {
                 CompetitionState::Failed => {
                     let words = one.message.as_deref().unwrap_or("no message");
-                    return Err(broke(format!("{}: {words}", one.name)));
+                    return Err(Diagnostic::internal(format!("{}: {words}", one.name)));
                 }
                 CompetitionState::Finished if !reported.contains(&one.id) => {
                     reported.push(one.id.clone());

@@ -1,7 +1,7 @@
 //! `agon debug ... --pdb`: runs a Python bot in this terminal, and stops it in pdb at one turn.
 
 use agon_bots::error::Diagnostic;
-use agon_core::{BotLifetime, ErrorKind, FaultReport};
+use agon_core::{BotLifetime, FaultReport};
 use agon_engine::debug_replay::bot_seed;
 use agon_engine::{PlayerSpec, RecordedRequest};
 use agon_host::interactive::{InteractiveBot, InteractiveReply, with_module};
@@ -26,9 +26,8 @@ pub fn run(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
     let (Some(first), Some(film)) = (session.films.first(), session.film()) else { return Ok(()) };
     output::print(&(session.title() + &session.turn_text(target)))?;
     output::note("pdb: the bot runs without the sandbox and without time limits; `c` continues, `q` quits");
-    let broke = |what: String| Diagnostic {
-        kind: ErrorKind::Internal,
-        message: format!("{}: {}\nhint: see its output above", session.bot.spec(), what.replace('\n', "; ")),
+    let broke = |what: String| {
+        Diagnostic::internal(what.replace('\n', "; ")).about(session.bot.spec()).hint("see its output above")
     };
     let seed = bot_seed(first.record(), session.seat);
     let mut talk = InteractiveBot::in_terminal(&program, seed).map_err(|e| broke(e.to_string()))?;

@@ -1,9 +1,8 @@
 //! `agon play GAME BOT BOT...`: plays games and prints a summary.
 
-use agon_bots::Diagnostic;
-use agon_bots::isolation;
+use agon_bots::{Diagnostic, PrepareContext};
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, ErrorKind, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::{MakeTurnLog, TurnLog};
@@ -11,8 +10,8 @@ use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
+use crate::args::{OnOff, Play};
 use crate::atomic_file::{AtomicFile, digest_of};
-use crate::cli::{OnOff, Play};
 use crate::console::Terminal;
 use crate::logs::Logs;
 use crate::watch::{self, paint};
@@ -71,15 +70,16 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
     let table = agon_engine::any_game(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
-    let mut seats = args
-        .bots
-        .iter()
-        .map(|bot| setup::resolve_bot(&args.game, bot, args.sandbox))
-        .collect::<Result<Vec<_>, _>>()?;
-    isolation::hide_other_bots(&mut seats)?;
+    let context = PrepareContext {
+        settings: Some((&settings, &assets)),
+        ..setup::prepare_context(&args.game, args.sandbox, true)
+    };
+    let bots = args.bots.iter().map(|bot| setup::prepare_bot(bot, &context));
+    let mut bots = bots.collect::<Result<Vec<_>, _>>()?;
+    setup::isolate(&mut bots, &context)?;
+    let seats: Vec<PlayerSpec> = bots.into_iter().map(|bot| bot.player).collect();
     table.check_seats(&seats).map_err(agon_engine::any_game::PlayError::from)?;
     table.check_settings(&settings, seats.len(), &assets)?;
-    setup::install_game_files(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
         return Err(Diagnostic::wrong_use(
             "--games and --match-games must be at least 1",
@@ -228,8 +228,7 @@ impl PlayResults {
         if self.watch {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
-            let films =
-                films.map_err(|e| Diagnostic { kind: ErrorKind::Internal, message: e.to_string() })?;
+            let films = films.map_err(Diagnostic::internal)?;
             watch::watch(job.table.info(), &films, job.args.every)?;
         }
         output::print(&self.text(job))

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agon_bots::error::Diagnostic;
-use agon_core::{ErrorKind, Seat};
+use agon_core::Seat;
+use agon_core::sanitize::one_line;
 use agon_engine::Film;
 use agon_engine::debug_replay::bot_seed;
 use agon_host::Program;
 use agon_host::interactive::InteractiveBot;
 use serde_json::{Value as Json, json};
 
-use crate::logs::one_line;
 use crate::output;
 
 /// Maximum number of lines in the table.
@@ -46,20 +46,36 @@ pub fn profile_bot(
     seat: Seat,
     cpu: Duration,
 ) -> Result<Profile, Diagnostic> {
-    let broke = |what: String| Diagnostic {
-        kind: ErrorKind::Internal,
-        message: format!(
-            "the profile failed: {}\nhint: check that the bot plays without --profile",
-            what.replace('\n', "; ")
-        ),
+    let broke = |what: String| {
+        Diagnostic::internal(format!("the profile failed: {}", what.replace('\n', "; ")))
+            .hint("check that the bot plays without --profile")
     };
-    let (functions, _) = replay_games(program, films, seat, "functions", 1).map_err(broke)?;
+    let (functions, _) = replay_games(program, films, seat, ProfilerKind::Functions, 1).map_err(broke)?;
     let stats =
         functions["stats"].as_str().and_then(from_hex).ok_or_else(|| broke("no result".to_owned()))?;
     let rounds = MIN_SAMPLED_TIME.as_secs_f64() / cpu.as_secs_f64().max(1e-9);
     let (lines, rounds) =
-        replay_games(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
+        replay_games(program, films, seat, ProfilerKind::Lines, rounds.ceil() as usize).map_err(broke)?;
     Ok(Profile { stats, lines: hottest_lines(&lines, rounds) })
+}
+
+/// What the Python host measures.
+#[derive(Clone, Copy, Debug)]
+enum ProfilerKind {
+    /// Calls and time of each function.
+    Functions,
+    /// Samples of each line.
+    Lines,
+}
+
+impl ProfilerKind {
+    /// Name for the Python host.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Functions => "functions",
+            Self::Lines => "lines",
+        }
+    }
 }
 
 /// Replays the games with a profiler. Returns the profile and how often all games were replayed.
@@ -67,12 +83,12 @@ fn replay_games(
     program: &Program,
     films: &[Box<dyn Film>],
     seat: Seat,
-    way: &str,
+    profiler: ProfilerKind,
     rounds: usize,
 ) -> Result<(Json, f64), String> {
     let Some(first) = films.first() else { return Ok((Json::Null, 1.0)) };
     let seed = bot_seed(first.record(), seat);
-    let environment = [("AGON_SEED", seed.to_string()), ("AGON_PROFILE", way.to_owned())];
+    let environment = [("AGON_SEED", seed.to_string()), ("AGON_PROFILE", profiler.name().to_owned())];
     let mut talk = InteractiveBot::start_sandboxed(program, &environment).map_err(|e| e.to_string())?;
     talk.hello(&first.hello(seat))?;
     let until = Instant::now() + SAMPLING_TIMEOUT;

@@ -2,10 +2,9 @@
 
 use agon_bots::error::Diagnostic;
 use agon_competition::LedgerLocation;
-use agon_core::ErrorKind;
 use agon_server::{Config, Server, StartError};
 
-use crate::server_client::cli::{Serve, SignUp};
+use crate::args::{Serve, SignUp};
 use crate::{output, setup};
 
 /// Serves until it is asked to stop.
@@ -69,11 +68,6 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Diagnostic> {
 }
 
 /// Converts the reason why the server did not start.
-#[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn start_failure(error: StartError) -> Diagnostic {
-    match error {
-        StartError::Grid(error) => error.into(),
-        StartError::Ledgers(failure) => failure,
-        other => Diagnostic { kind: ErrorKind::Internal, message: other.to_string() },
-    }
+    error.into()
 }

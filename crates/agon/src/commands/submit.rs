@@ -6,12 +6,14 @@ use std::time::Duration;
 use agon_bots::Diagnostic;
 use agon_bots::check::{CheckResult, StepOutcome, StepResult};
 use agon_core::ErrorKind;
+use agon_core::sanitize::terminal_lines;
 use agon_host::BotRejection;
+use agon_site_db::SubmissionState;
 use serde_json::Value as Json;
 
+use crate::args::Submit;
 use crate::output;
-use crate::server_client::cli::Submit;
-use crate::server_client::client::{Client, Form, tame};
+use crate::server_client::client::{Client, Form};
 use crate::server_client::files;
 
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
@@ -49,13 +51,13 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
         let failure = answer.to_failure();
         if args.json {
             output::print_json("submission", answer.json)?;
-            return Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() });
+            return Err(Diagnostic::already_shown());
         }
-        return Err(Diagnostic { kind: ErrorKind::Rejected, ..failure });
+        return Err(failure.of_kind(ErrorKind::Rejected));
     }
     let mut submission = answer.success()?;
     output::note(&format!("submitted {} bytes; waiting for the check", content.len()));
-    while matches!(submission["state"].as_str(), Some("queued" | "checking")) {
+    while matches!(state_of(&submission)?, SubmissionState::Queued | SubmissionState::Checking) {
         thread::sleep(POLL_INTERVAL);
         let id = submission["id"].as_str().unwrap_or_default();
         submission = client.get(&format!("submissions/{id}"))?.success()?;
@@ -65,15 +67,15 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
 
 /// Prints the check result.
 fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Diagnostic> {
-    let state = submission["state"].as_str().unwrap_or_default().to_owned();
+    let state = state_of(&submission)?;
     if args.json {
         output::print_json("submission", submission)?;
     } else {
-        if let Some(checked) = check_result(&submission) {
+        if let Some(checked) = check_result(&submission)? {
             output::print(&checked.text())?;
         }
         let (name, id) = (&submission["name"], submission["competition"].as_str().unwrap_or_default());
-        let name = tame(name.as_str().unwrap_or_default());
+        let name = terminal_lines(name.as_str().unwrap_or_default());
         if let Some(version) = submission["version"].as_u64() {
             output::note(&format!(
                 "{name} was accepted, version {version}: {server}/c/{id}/bots/{}",
@@ -81,15 +83,26 @@ fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Dia
             ));
         }
     }
-    match state.as_str() {
-        "accepted" => Ok(()),
+    match state {
+        SubmissionState::Accepted => Ok(()),
         // The result is already on stdout.
-        "refused" => Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }),
-        _ => Err(Diagnostic {
-            kind: ErrorKind::Internal,
-            message: "the check failed on the server\nhint: submit the bot again".to_owned(),
-        }),
+        SubmissionState::Refused => Err(Diagnostic::already_shown()),
+        SubmissionState::CheckFailed | SubmissionState::Queued | SubmissionState::Checking => {
+            Err(Diagnostic::internal("the check failed on the server").hint("submit the bot again"))
+        }
     }
+}
+
+/// State of a submission in the server's response.
+fn state_of(submission: &Json) -> Result<SubmissionState, Diagnostic> {
+    let name = submission["state"].as_str().unwrap_or_default();
+    SubmissionState::by_name(name).ok_or_else(|| unknown_word("state of the check", name))
+}
+
+/// The server uses a word that this version does not know.
+fn unknown_word(what: &str, word: &str) -> Diagnostic {
+    Diagnostic::internal(format!("the server reports an unknown {what}: `{}`", terminal_lines(word)))
+        .hint("use the same version of Agon as the server")
 }
 
 /// Server address and competition id.
@@ -124,8 +137,11 @@ fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i6
         |one: &&&Json| one["name"].as_str().is_some_and(|own| own.to_lowercase() == name.to_lowercase());
     let found = own.iter().filter(here).find(same).and_then(|one| one["bot"].as_i64());
     found.ok_or_else(|| {
-        let names: Vec<String> =
-            own.iter().filter(here).map(|one| tame(one["name"].as_str().unwrap_or_default())).collect();
+        let names: Vec<String> = own
+            .iter()
+            .filter(here)
+            .map(|one| terminal_lines(one["name"].as_str().unwrap_or_default()))
+            .collect();
         let hint = match &names[..] {
             [] => "you have no bots there yet; submit a new one with --name NAME".to_owned(),
             names => format!("you have {}", names.join(", ")),
@@ -135,41 +151,42 @@ fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i6
 }
 
 /// Converts the report of the server to the form of `agon check`.
-fn check_result(submission: &Json) -> Option<CheckResult> {
-    let report = submission.get("report").filter(|report| !report.is_null())?;
-    let text = |value: &Json| tame(value.as_str().unwrap_or_default());
+fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
+    let Some(report) = submission.get("report").filter(|report| !report.is_null()) else { return Ok(None) };
+    let text = |value: &Json| terminal_lines(value.as_str().unwrap_or_default());
     let finding = |one: &Json| BotRejection {
         what: text(&one["what"]),
-        file: one["file"].as_str().map(tame),
+        file: one["file"].as_str().map(terminal_lines),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
         trace: text(&one["trace"]),
         ..BotRejection::default()
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();
-    let step = |one: &Json| StepResult {
-        name: ["found", "source", "loads", "plays"]
-            .into_iter()
-            .find(|name| one["name"] == *name)
-            .unwrap_or("check"),
-        outcome: match one["outcome"].as_str() {
-            Some("yes") => StepOutcome::Yes,
-            Some("no") => StepOutcome::No,
-            _ => StepOutcome::Skipped,
-        },
-        says: text(&one["says"]),
-        bad: findings(&one["bad"]),
-        advice: findings(&one["advice"]),
+    let step = |one: &Json| -> Result<StepResult, Diagnostic> {
+        let outcome = one["outcome"].as_str().unwrap_or_default();
+        Ok(StepResult {
+            name: ["found", "source", "loads", "plays"]
+                .into_iter()
+                .find(|name| one["name"] == *name)
+                .unwrap_or("check"),
+            outcome: StepOutcome::by_name(outcome)
+                .ok_or_else(|| unknown_word("outcome of a step", outcome))?,
+            says: text(&one["says"]),
+            bad: findings(&one["bad"]),
+            advice: findings(&one["advice"]),
+        })
     };
-    Some(CheckResult {
+    let steps = report["steps"].as_array().into_iter().flatten().map(step);
+    Ok(Some(CheckResult {
         game: String::new(),
         bot: String::new(),
         accepted: report["accepted"] == true,
-        name: report["name"].as_str().map(tame),
-        hash: report["hash"].as_str().map(tame),
-        steps: report["steps"].as_array().into_iter().flatten().map(step).collect(),
+        name: report["name"].as_str().map(terminal_lines),
+        hash: report["hash"].as_str().map(terminal_lines),
+        steps: steps.collect::<Result<_, _>>()?,
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
-    })
+    }))
 }

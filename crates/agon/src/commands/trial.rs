@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
-use agon_core::{Assets, BotLifetime, ClockRule, ErrorKind, GameInfo, Seat, Settings};
+use agon_core::sanitize::one_line;
+use agon_core::text_format::plural;
+use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
 use agon_engine::referee::GameHooks;
@@ -16,9 +19,8 @@ use serde_json::{Value as Json, json};
 use super::bot_timings::BotTimings;
 use super::play::faults_text;
 use super::profile::{self, Profile};
+use crate::args::Trial;
 use crate::atomic_file::AtomicFile;
-use crate::cli::Trial;
-use crate::logs::one_line;
 use crate::{output, setup};
 
 /// The checked arguments.
@@ -42,7 +44,7 @@ struct TrialLineup {
 /// Times the bots.
 pub fn run(args: &Trial) -> Result<(), Diagnostic> {
     let job = parse(args)?;
-    // A bot that cannot be write_profile, or a file that cannot be written, is reported before any game.
+    // A bot that cannot be profiled, or a file that cannot be written, is reported before any game.
     let wanted = match args.profile.as_deref() {
         Some(path) => Some((job.python_bot()?, AtomicFile::create(path, "the profile")?)),
         None => None,
@@ -70,10 +72,11 @@ pub fn run(args: &Trial) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some(one) => {
             let why = one.first_fault.as_deref().unwrap_or("it was never asked");
-            Err(Diagnostic {
-                kind: ErrorKind::Rejected,
-                message: format!("{} gave no answer: {}", one_line(&one.spec), why.replace('\n', "; ")),
-            })
+            Err(Diagnostic::rejected(format!(
+                "{} gave no answer: {}",
+                one_line(&one.spec),
+                why.replace('\n', "; ")
+            )))
         }
     }
 }
@@ -99,22 +102,31 @@ fn parse(args: &Trial) -> Result<TrialJob<'_>, Diagnostic> {
         return Err(Diagnostic::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
     let mut lineups = Vec::new();
+    let context = PrepareContext {
+        settings: Some((&settings, &assets)),
+        ..setup::prepare_context(&args.game, args.sandbox, true)
+    };
     for spec in &args.bots {
-        let bot = setup::resolve_bot(&args.game, spec, args.sandbox)?;
+        let bot = setup::prepare_bot(spec, &context)?.player;
         if bot == PlayerSpec::Human {
             return Err(Diagnostic::wrong_use(
                 "a human cannot be timed",
                 "name a bot; use `agon play` to play yourself",
             ));
         }
-        lineups.extend(lineups_for(args, table.as_ref(), &bot)?);
+        lineups.extend(lineups_for(args, table.as_ref(), &bot, &context)?);
     }
     let clock = table.clock(&settings, args.seats.unwrap_or(info.seats.min), &assets)?;
     Ok(TrialJob { args, table, settings, assets, seed, clock, lineups })
 }
 
 /// Lineups with the bot in each role that it may be able to play.
-fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<TrialLineup>, Diagnostic> {
+fn lineups_for(
+    args: &Trial,
+    table: &dyn AnyGame,
+    bot: &PlayerSpec,
+    context: &PrepareContext<'_>,
+) -> Result<Vec<TrialLineup>, Diagnostic> {
     let (info, house) = (table.info(), table.house_bots());
     let plays = |seat: &Seat| {
         let role = info.role(*seat).name;
@@ -131,7 +143,7 @@ fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Ve
     for seat in places {
         let others = Seat::all(args.seats.unwrap_or(info.seats.min)).map(|other| match &args.opponent {
             _ if other == seat => Ok(bot.clone()),
-            Some(opponent) => setup::resolve_bot(&args.game, opponent, args.sandbox),
+            Some(opponent) => setup::prepare_bot(opponent, context).map(|bot| bot.player),
             None => Ok(weakest(table, other)),
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;
@@ -174,7 +186,7 @@ impl TrialJob<'_> {
         let [one] = self.lineups.as_slice() else {
             let (what, hint) = match self.args.bots.as_slice() {
                 [_] => ("--profile: the bot plays several roles", "choose one, such as --role seeker"),
-                _ => ("--profile: only one bot can be write_profile", "name one bot"),
+                _ => ("--profile: only one bot can be profiled", "name one bot"),
             };
             return Err(Diagnostic::wrong_use(what, hint));
         };
@@ -227,9 +239,8 @@ impl TrialJob<'_> {
     }
 
     fn add_record(&self, timings: &mut BotTimings, bytes: &[u8]) -> Result<(), Diagnostic> {
-        let broke = |what: String| Diagnostic { kind: ErrorKind::Internal, message: what };
-        for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
-            let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
+        for record in read_all(bytes).map_err(Diagnostic::internal)? {
+            let film = self.table.film(record, &self.assets).map_err(Diagnostic::internal)?;
             timings.add(film.as_ref(), &self.clock);
             if self.args.profile.is_some() {
                 timings.films.push(film);
@@ -265,8 +276,7 @@ impl TrialJob<'_> {
 
     fn text(&self, timings: &[BotTimings], profile: Option<&Profile>) -> String {
         let info = self.info();
-        let games =
-            if self.args.games == 1 { "1 game".to_owned() } else { format!("{} games", self.args.games) };
+        let games = plural(self.args.games, "game", "games");
         let opponent = self.args.opponent.as_deref().unwrap_or("the weakest house bot");
         let mut text = format!("{}: {games} against {opponent}, seed {}\n", info.title, self.seed);
         let roles = info.roles.len() > 1;

@@ -3,12 +3,12 @@
 use agon_bots::error::Diagnostic;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
-use agon_core::ErrorKind;
+use agon_core::text_format::plural;
 use agon_host::BotRejection;
-use agon_league::config::{BotSource, EntrantSpec};
+use agon_league::config::{EntrantBot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
-use crate::cli::Update;
+use crate::args::Update;
 use crate::output;
 
 /// Number of digits of a commit id that are shown.
@@ -23,7 +23,7 @@ pub fn run(args: &Update) -> Result<(), Diagnostic> {
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
-        let BotSource::Git { repository, branch, .. } = &entrant.bot else { continue };
+        let EntrantBot::Git { repository, branch, .. } = &entrant.bot else { continue };
         let repository = Repository::new(&file.folder, &entrant.name, repository, branch.as_deref());
         output::note(&format!("{}: {}", entrant.name, repository.address()));
         let updated = repository.update();
@@ -43,7 +43,7 @@ pub fn run(args: &Update) -> Result<(), Diagnostic> {
         output::print(&format!("{text}{new} updated, {same} unchanged, {failed} failed\n"))?;
     }
     // Failures are already on stdout.
-    if failed == 0 { Ok(()) } else { Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() }) }
+    if failed == 0 { Ok(()) } else { Err(Diagnostic::already_shown()) }
 }
 
 fn short(commit: &str) -> &str {
@@ -59,10 +59,14 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     };
     let new = short(&updated.new);
     let mut text = match &updated.old {
-        None => format!("{name}: {new}, first version ({})\n", count(updated.commits, "commit")),
+        None => format!("{name}: {new}, first version ({})\n", plural(updated.commits, "commit", "commits")),
         Some(old) if *old == updated.new => format!("{name}: {new}, unchanged\n"),
         Some(old) => {
-            let changes = format!("{}, {}", count(updated.commits, "commit"), count(updated.files, "file"));
+            let changes = format!(
+                "{}, {}",
+                plural(updated.commits, "commit", "commits"),
+                plural(updated.files, "file", "files")
+            );
             format!("{name}: {} -> {new} ({changes})\n", short(old))
         }
     };
@@ -76,7 +80,7 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     if updated.old.is_some() {
         let more = |all: usize, what: &str| {
             if all > MAX_LINES_SHOWN {
-                format!("  ... and {}\n", count(all - MAX_LINES_SHOWN, what))
+                format!("  ... and {}\n", plural(all - MAX_LINES_SHOWN, what, &format!("{what}s")))
             } else {
                 String::new()
             }
@@ -93,18 +97,14 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     text
 }
 
-fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
 fn as_json(
     entrant: &EntrantSpec,
     repository: &Repository,
     updated: &Result<FetchResult, BotRejection>,
 ) -> Json {
     let branch = match &entrant.bot {
-        BotSource::Git { branch, .. } => branch.as_deref(),
-        BotSource::Spec(_) => None,
+        EntrantBot::Git { branch, .. } => branch.as_deref(),
+        EntrantBot::Spec(_) => None,
     };
     let mut entry = json!({"name": entrant.name, "repository": repository.address(), "branch": branch});
     let more = match updated {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_core::GameInfo;
+use agon_core::{Diagnostic, GameInfo};
 use agon_league::config::CompetitionConfig;
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey, MatchResult};
@@ -92,11 +92,13 @@ fn event_text(competition: &CompetitionConfig, event: &RunEvent<'_>) -> Option<S
 /// Message for a match with different results.
 pub fn disputed(key: MatchKey, workers: &[String]) -> String {
     let first = workers.first().map_or("the first", String::as_str);
-    format!(
-        "match {key}: {} have different results, and each follows the rules; the result of {first} counts\n\
-         hint: the bots may depend on chance or on the clock; with more workers, a third one decides",
+    let what = format!(
+        "match {key}: {} have different results, and each follows the rules; the result of {first} counts",
         workers.join(" and ")
-    )
+    );
+    Diagnostic::rejected(what)
+        .hint("the bots may depend on chance or on the clock; with more workers, a third one decides")
+        .to_string()
 }
 
 fn fault_text(competition: &CompetitionConfig, result: &MatchResult, fault: &MatchFault) -> String {
@@ -229,8 +231,7 @@ impl JsonProgress<'_> {
             let _ = writeln!(io::stdout().lock(), "{}", json!({"event": "note", "says": says}));
         }
         for change in self.monitor.iter_mut().flat_map(WorkerMonitor::changes) {
-            let line =
-                json!({"event": "worker", "worker": change.worker, "what": change.what, "why": change.why});
+            let line = json!({"event": "worker", "worker": change.worker, "what": change.what.name(), "why": change.why});
             let _ = writeln!(io::stdout().lock(), "{line}");
         }
     }

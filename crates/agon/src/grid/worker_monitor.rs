@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
+use agon_core::text_format::plural;
 use agon_grid::WorkerDirectory;
 use agon_grid::worker_directory::{WorkerInfo, WorkerStatus};
 
@@ -19,10 +20,38 @@ pub struct WorkerMonitor {
 pub struct WorkerChange {
     /// Name of the worker.
     pub worker: String,
-    /// `came`, `left`, `lost`, `refused` or `draining`.
-    pub what: &'static str,
+    /// What happened.
+    pub what: WorkerChangeKind,
     /// Reason, if known.
     pub why: String,
+}
+
+/// How a worker's status changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkerChangeKind {
+    /// It joined.
+    Came,
+    /// It stopped.
+    Left,
+    /// Its heartbeats stopped.
+    Lost,
+    /// The coordinator refused it.
+    Refused,
+    /// It finishes its games and stops then.
+    Draining,
+}
+
+impl WorkerChangeKind {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Came => "came",
+            Self::Left => "left",
+            Self::Lost => "lost",
+            Self::Refused => "refused",
+            Self::Draining => "draining",
+        }
+    }
 }
 
 impl WorkerChange {
@@ -30,10 +59,10 @@ impl WorkerChange {
     fn describe(&self) -> Option<String> {
         let worker = &self.worker;
         Some(match self.what {
-            "lost" => format!("worker {worker} is offline; other workers play its matches"),
-            "draining" => format!("worker {worker} finishes its current games and stops"),
-            "left" => format!("worker {worker} has stopped"),
-            _ => return None,
+            WorkerChangeKind::Lost => format!("worker {worker} is offline; other workers play its matches"),
+            WorkerChangeKind::Draining => format!("worker {worker} finishes its current games and stops"),
+            WorkerChangeKind::Left => format!("worker {worker} has stopped"),
+            WorkerChangeKind::Came | WorkerChangeKind::Refused => return None,
         })
     }
 }
@@ -73,7 +102,11 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
         let stays = seen.iter().any(|one| key(one) == *known);
         // A lost worker was already reported. A worker that returns with a new session is reported as new.
         if !stays && *state != WorkerStatus::Lost {
-            news.push(WorkerChange { worker: known.0.clone(), what: "left", why: String::new() });
+            news.push(WorkerChange {
+                worker: known.0.clone(),
+                what: WorkerChangeKind::Left,
+                why: String::new(),
+            });
         }
         stays
     });
@@ -81,21 +114,25 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
         let before = known.insert(key(one), one.status);
         let (worker, beat) = (one.heartbeat.worker.clone(), &one.heartbeat);
         let (what, why) = match (before, one.status) {
-            (before, WorkerStatus::Refused) if before != Some(WorkerStatus::Refused) => {
-                ("refused", beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()))
-            }
+            (before, WorkerStatus::Refused) if before != Some(WorkerStatus::Refused) => (
+                WorkerChangeKind::Refused,
+                beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()),
+            ),
             (before, WorkerStatus::Lost) if before.is_some_and(|before| before != WorkerStatus::Lost) => {
-                ("lost", String::new())
+                (WorkerChangeKind::Lost, String::new())
             }
             (before, WorkerStatus::Draining)
                 if before.is_some_and(|before| before != WorkerStatus::Draining) =>
             {
-                ("draining", String::new())
+                (WorkerChangeKind::Draining, String::new())
             }
             (
                 None | Some(WorkerStatus::Lost),
                 WorkerStatus::Playing | WorkerStatus::Idle | WorkerStatus::Draining,
-            ) => ("came", format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine)),
+            ) => (
+                WorkerChangeKind::Came,
+                format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine),
+            ),
             _ => continue,
         };
         news.push(WorkerChange { worker, what, why });
@@ -104,7 +141,7 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
 }
 
 fn cores(cores: u32) -> String {
-    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+    plural(cores, "core", "cores")
 }
 
 fn summary(seen: &[WorkerInfo]) -> String {
@@ -116,7 +153,7 @@ fn summary(seen: &[WorkerInfo]) -> String {
     let rate: f64 = there.iter().map(|one| one.heartbeat.games_per_second).sum();
     let busy: u32 = there.iter().map(|one| one.heartbeat.busy).sum();
     let all: u32 = there.iter().map(|one| one.heartbeat.cores).sum();
-    let workers = if there.len() == 1 { "1 worker".to_owned() } else { format!("{} workers", there.len()) };
+    let workers = plural(there.len(), "worker", "workers");
     format!("{workers}, {busy} of {} busy, {rate:.1} games/s", cores(all))
 }
 
@@ -144,7 +181,7 @@ mod tests {
         known: &mut BTreeMap<(String, String), WorkerStatus>,
         seen: &[WorkerInfo],
     ) -> Vec<String> {
-        changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
+        changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what.name())).collect()
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
+use agon_core::sanitize::terminal_lines;
 use serde_json::Value as Json;
 
 /// Maximum duration of a request.
@@ -66,10 +67,7 @@ impl Client {
     ) -> Result<ApiResponse, Diagnostic> {
         let mut response = got.map_err(|error| {
             let hint = "check that the server is running and that --server is its address";
-            Diagnostic {
-                kind: ErrorKind::Internal,
-                message: format!("{}: {error}\nhint: {hint}", self.server),
-            }
+            Diagnostic::internal(error).about(&self.server).hint(hint)
         })?;
         let status = response.status().as_u16();
         let bytes = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
@@ -85,7 +83,7 @@ impl Client {
 
     fn unexpected_response(&self, what: &str) -> Diagnostic {
         let hint = "check that this is the address of an Agon server";
-        Diagnostic { kind: ErrorKind::Internal, message: format!("{}: {what}\nhint: {hint}", self.server) }
+        Diagnostic::internal(what).about(&self.server).hint(hint)
     }
 }
 
@@ -101,19 +99,10 @@ impl ApiResponse {
     /// The server's error.
     pub fn to_failure(&self) -> Diagnostic {
         let error = &self.json["error"];
-        let mut message = tame(error["message"].as_str().unwrap_or("the server rejected the request"));
-        if let Some(hint) = error["hint"].as_str() {
-            message += &format!("\nhint: {}", tame(hint));
-        }
-        let kind = if self.status >= 500 { ErrorKind::Internal } else { ErrorKind::Usage };
-        Diagnostic { kind, message }
+        let message = terminal_lines(error["message"].as_str().unwrap_or("the server rejected the request"));
+        let hint = terminal_lines(error["hint"].as_str().unwrap_or_default());
+        Diagnostic::new(ErrorKind::usage_if(self.status < 500), message).hint(hint)
     }
-}
-
-/// Removes characters that could control the terminal from untrusted text.
-pub fn tame(text: &str) -> String {
-    let odd = |c: char| c.is_control() && c != '\n';
-    text.chars().map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// A form with text fields and a file.

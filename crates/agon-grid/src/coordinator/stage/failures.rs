@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use agon_core::Diagnostic;
 use agon_runner::event::NOTICE_TARGET;
 
 use super::{JobPurpose, PublishedJob, REPUBLISH_DELAY, RetryMatch, StageCoordinator};
@@ -171,13 +172,13 @@ impl StageCoordinator<'_> {
     }
 
     /// Schedules a job again that could not be published.
-    pub(super) fn handle_publish_failure(&mut self, id: &str, why: &str) {
+    pub(super) fn handle_publish_failure(&mut self, id: &str, why: &Diagnostic) {
         let Some(published) = self.jobs.get_mut(id) else { return };
         published.republish_at = Some(Instant::now() + REPUBLISH_DELAY);
         if self.last_repair_attempt.is_none() {
             self.last_repair_attempt = Some(Instant::now());
-            tracing::warn!(target: NOTICE_TARGET, error = first_line(why), "cannot publish jobs; retrying");
-            self.context().notify(&format!("cannot publish jobs, retrying: {}", first_line(why)));
+            tracing::warn!(target: NOTICE_TARGET, error = why.summary(), "cannot publish jobs; retrying");
+            self.context().notify(&format!("cannot publish jobs, retrying: {}", why.summary()));
         }
     }
 

@@ -1,14 +1,13 @@
 //! Lineups of each pair of games: NEW and OLD against each other, or each against the same opponents.
 
-use agon_bots::Diagnostic;
-use agon_bots::isolation;
+use agon_bots::{Diagnostic, PrepareContext, PreparedBot};
 use agon_core::random::{Rng, RngStream, match_seed};
+use agon_core::sanitize::one_line;
 use agon_core::{Assets, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError};
 
-use crate::cli::Compare;
-use crate::logs::one_line;
+use crate::args::Compare;
 use crate::setup;
 
 /// Index of NEW in the list of bots.
@@ -54,14 +53,19 @@ impl CompareLineup {
     ) -> Result<Self, Diagnostic> {
         let info = table.info();
         // Bot data is discarded, so that every comparison starts with the same bot.
+        let context = PrepareContext {
+            settings: Some((settings, assets)),
+            ..setup::prepare_context(info.id, args.sandbox, false)
+        };
         let read = |bot: &String| {
-            let seating = setup::resolve_bot_with(info.id, bot, args.sandbox, false)?;
-            match seating {
-                PlayerSpec::Human => {
-                    Err(Diagnostic::wrong_use("a human cannot be compared or be an opponent", "name a bot"))
-                }
-                bot => Ok(bot),
+            let bot = setup::prepare_bot(bot, &context)?;
+            if bot.player == PlayerSpec::Human {
+                return Err(Diagnostic::wrong_use(
+                    "a human cannot be compared or be an opponent",
+                    "name a bot",
+                ));
             }
+            Ok(bot)
         };
         let mut bots = [&args.new, &args.old].into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let at = match info.roles.len() {
@@ -73,8 +77,8 @@ impl CompareLineup {
             let field = args.against.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             bots.extend(if field.is_empty() { house_opponents(table, at, &bots) } else { field });
         }
-        isolation::hide_other_bots(&mut bots)?;
-        setup::install_game_files(info.id, &mut bots, settings, assets)?;
+        setup::isolate(&mut bots, &context)?;
+        let bots: Vec<PlayerSpec> = bots.into_iter().map(|bot| bot.player).collect();
         let others = (bots.len() - FIELD).clamp(info.seats.min.max(2) - 1, info.seats.max - 1);
         let mode = if duel { CompareMode::Duel } else { CompareMode::Paired { seats: others + 1, at } };
         Ok(Self { bots, mode })
@@ -166,17 +170,18 @@ fn reject_role(args: &Compare, info: &GameInfo) -> Result<(), Diagnostic> {
 }
 
 /// House bots for the free roles, without the compared bots if others are left.
-fn house_opponents(table: &dyn AnyGame, at: Option<Seat>, compared: &[PlayerSpec]) -> Vec<PlayerSpec> {
+fn house_opponents(table: &dyn AnyGame, at: Option<Seat>, compared: &[PreparedBot]) -> Vec<PreparedBot> {
     let info = table.info();
     let own = at.map(|seat| info.role(seat).name);
     let fits = |roles: &[&str]| own.is_none_or(|own| roles.iter().any(|role| *role != own));
-    let all: Vec<PlayerSpec> = table
+    let all: Vec<PreparedBot> = table
         .house_bots()
         .into_iter()
         .filter(|bot| fits(&bot.roles))
-        .map(|bot| PlayerSpec::House(bot.name.to_owned()))
+        .map(|bot| PreparedBot::house(bot.name))
         .collect();
-    let others: Vec<PlayerSpec> = all.iter().filter(|bot| !compared.contains(bot)).cloned().collect();
+    let is_compared = |bot: &PreparedBot| compared.iter().any(|other| other.player == bot.player);
+    let others: Vec<PreparedBot> = all.iter().filter(|bot| !is_compared(bot)).cloned().collect();
     if others.len() + 1 >= info.seats.min { others } else { all }
 }
 
@@ -187,7 +192,7 @@ type GameSetup<'g> = (&'g Settings, &'g Assets);
 fn role(
     args: &Compare,
     table: &dyn AnyGame,
-    bots: &[PlayerSpec],
+    bots: &[PreparedBot],
     ground: GameSetup<'_>,
 ) -> Result<Seat, Diagnostic> {
     let info = table.info();
@@ -201,7 +206,7 @@ fn role(
     }
     let plays = bots
         .iter()
-        .map(|bot| roles_of(table, bot, ground))
+        .map(|bot| roles_of(table, &bot.player, ground))
         .collect::<Result<Vec<Vec<Seat>>, Diagnostic>>()?;
     let both: Vec<Seat> = plays[NEW].iter().filter(|seat| plays[OLD].contains(seat)).copied().collect();
     let role = |seat: &Seat| info.role(*seat).name;
@@ -210,7 +215,7 @@ fn role(
         [] => {
             let roles_text = |index: usize| {
                 let roles: Vec<&str> = plays[index].iter().map(role).collect();
-                format!("{} plays the {}", one_line(&bots[index].spec()), roles.join(" and the "))
+                format!("{} plays the {}", one_line(&bots[index].player.spec()), roles.join(" and the "))
             };
             let what = format!("{}, {}", roles_text(NEW), roles_text(OLD));
             Err(Diagnostic::wrong_use(what, "compare two bots of the same role"))

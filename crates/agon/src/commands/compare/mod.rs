@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use agon_bots::error::Diagnostic;
-use agon_core::{Assets, BotLifetime, ErrorKind, Settings};
+use agon_core::{Assets, BotLifetime, Settings};
 use agon_engine::any_game::{AnyGame, bot_hash};
 use agon_league::sprt::{TestParams, TestVerdict};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use crate::cli::{Compare, OnOff};
+use crate::args::{Compare, OnOff};
 use crate::{output, setup};
 use lineup::CompareLineup;
 use pairs::StopReason;
@@ -81,9 +81,7 @@ pub fn run(args: &Compare) -> Result<(), Diagnostic> {
     match answer {
         TestVerdict::Yes => Ok(()),
         // The result is already on stdout.
-        TestVerdict::No | TestVerdict::NotYet => {
-            Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
-        }
+        TestVerdict::No | TestVerdict::NotYet => Err(Diagnostic::already_shown()),
     }
 }
 
