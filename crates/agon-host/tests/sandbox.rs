@@ -203,7 +203,8 @@ print("made", flush=True)
 time.sleep(STAYS)
 "#
         ));
-        assert_eq!(outcome.stdout, "made\n", "{:?} {outcome:?}", harness.situation);
+        // A launcher that measures may end the bot before it prints: the folders are too much as soon as they are there.
+        assert!(!exact || outcome.stdout == "made\n", "{:?} {outcome:?}", harness.situation);
         let expected = if exact { BotExit::Exited(0) } else { BotExit::FolderFull(harness.path("scratch")) };
         assert_eq!(outcome.ended, expected, "{:?}", harness.situation);
         assert_eq!(
