@@ -128,7 +128,7 @@ impl From<PrepareError> for Diagnostic {
     fn from(error: PrepareError) -> Self {
         match error {
             PrepareError::Refused { bot: named, rejection }
-            | PrepareError::Repository { entrant: named, rejection } => Self::refused(&named, &rejection),
+            | PrepareError::Repository { entrant: named, rejection } => rejection.of_bot(&named),
             PrepareError::Failed(failure) => failure,
         }
     }

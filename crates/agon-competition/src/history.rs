@@ -1,4 +1,4 @@
-//! The history of finished phases, as the game's own document shapes it. Bots of later phases may read it.
+//! The history of finished phases in the format of the game's document. Bots of later phases may read it.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -12,10 +12,10 @@ use futures_util::StreamExt as _;
 
 use crate::LoadedCompetition;
 
-/// The history of some phases as the game's own document shapes it, all in one: `{"matches": {"match_1": ...}}`. Says how many
-/// matches; `None` in a game that has no such thing.
+/// Writes the history of some phases in the format of the game's document, all in one: `{"matches": {"match_1": ...}}`. Returns the
+/// number of matches, or `None` for a game without a history format.
 pub async fn write_history(
-    sitting: &LoadedCompetition,
+    loaded: &LoadedCompetition,
     ledger: &dyn Ledger,
     phases: std::ops::Range<u32>,
     path: &Path,
@@ -28,17 +28,17 @@ pub async fn write_history(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| unreadable_record(one.key, &e))?;
-            let told = sitting
+            let text = loaded
                 .table
-                .published_json(record, &sitting.assets)
+                .published_json(record, &loaded.assets)
                 .map_err(|e| unreadable_record(one.key, &e))?;
-            let Some(told) = told else {
+            let Some(text) = text else {
                 drop(out);
                 fs::remove_file(path)?;
                 return Ok(None);
             };
             count += 1;
-            write!(out, "{}\n\"match_{count}\": {told}", if count > 1 { "," } else { "" })?;
+            write!(out, "{}\n\"match_{count}\": {text}", if count > 1 { "," } else { "" })?;
         }
     }
     out.write_all(b"\n}}\n")?;
@@ -46,14 +46,13 @@ pub async fn write_history(
     Ok(Some(count))
 }
 
-/// Creates a file, or says why not.
+/// Creates a file. The error names it.
 pub fn create_file(path: &Path) -> Result<File, Diagnostic> {
-    File::create(path)
-        .map_err(|e| Diagnostic::io("write", path, &e, "is there room, and may you write there?"))
+    File::create(path).map_err(|e| Diagnostic::io("write", path, &e, "check disk space and write permission"))
 }
 
 /// A record in the ledger that cannot be read.
 pub fn unreadable_record(key: MatchKey, error: &dyn std::fmt::Display) -> Diagnostic {
-    let hint = "the ledger is not what was written; go on from a backup";
+    let hint = "the ledger is damaged; resume from a backup";
     Diagnostic::internal(error).about(format!("the record of match {key}")).hint(hint)
 }

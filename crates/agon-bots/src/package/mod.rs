@@ -111,9 +111,8 @@ impl PackagePlan {
         match BotSource::parse(spec, folder)? {
             BotSource::Manifest(_) => {
                 let manifest = Manifest::read(game, spec, folder)?;
-                let program = manifest
-                    .program(&mut |_| {})
-                    .map_err(|error| BotRejection::from(error).of_bot(spec))?;
+                let program =
+                    manifest.program(&mut |_| {}).map_err(|error| BotRejection::from(error).of_bot(spec))?;
                 let covered = manifest.files(&program.words)?.into_iter().collect();
                 check_portable(spec, &program.words, manifest.folder(), false)?;
                 Self::folder(spec, manifest.folder(), &home, covered, None)

@@ -35,7 +35,7 @@ use crate::error::{ApiError, ApiResult, StartError};
 use film_cache::FilmCache;
 use response_cache::ResponseCache;
 
-pub use open::{free_id, load};
+pub use open::{all_competitions, free_id, load};
 pub use visible::{VisibleCompetition, is_public};
 
 /// Number of events buffered for a slow subscriber. A subscriber that is slower misses some.

@@ -19,7 +19,7 @@ use crate::error::StartError;
 use crate::runs::entrants;
 
 /// All competitions of the site database.
-async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
+pub async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
     let (mut all, mut page) = (Vec::new(), PageRequest { after: None, limit: 100 });
     loop {
         let listed = site_db.competitions(CompetitionFilter::All, page).await?;

@@ -179,7 +179,7 @@ fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
 
 /// Splits a text into the part without entrants, and its `[[entrant]]` tables. A text that is not TOML has no entrants: its errors are
 /// reported when it is parsed.
-fn split_entrants(text: &str) -> ApiResult<(String, String)> {
+pub fn split_entrants(text: &str) -> ApiResult<(String, String)> {
     let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok((text.to_owned(), String::new())) };
     let entrants = match document.remove("entrant") {
         None => return Ok((document.to_string(), String::new())),

@@ -98,9 +98,13 @@ pub async fn reload(
     competition: &HostedCompetition,
 ) -> ApiResult<()> {
     let loaded = load_competition(config, site_db, competition).await;
-    let loaded = loaded.inspect_err(|_| competition_handle.replace(None, None))?;
-    let opened = load(competition_handle, Arc::new(loaded)).await;
-    opened.map_err(invalid_file)
+    let loaded = Arc::new(loaded.inspect_err(|_| competition_handle.replace(None, None))?);
+    if competition.numbers_assigned.is_none() {
+        // There is no ledger before the start, so none is looked for.
+        competition_handle.replace(Some(loaded), None);
+        return Ok(());
+    }
+    load(competition_handle, loaded).await.map_err(invalid_file)
 }
 
 /// The competition cannot be loaded with its file, for whatever reason.

@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agon_runner::StopFlag;
-use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
+use agon_site_db::CompetitionState;
 
 use crate::config::Config;
 use crate::error::StartError;
+use crate::read_model::all_competitions;
 use crate::state::AppState;
 use core_pool::CorePool;
 use events::RunStats;
@@ -90,19 +91,11 @@ pub fn play(app: &AppState, id: &str) {
 /// Resumes checks and competitions that were interrupted when the server stopped.
 pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
     crate::uploads::start(app).await?;
-    let mut page = PageRequest { after: None, limit: 100 };
-    loop {
-        let listed = app.office.competitions(CompetitionFilter::All, page).await?;
-        for one in listed.items {
-            if one.state == CompetitionState::Running {
-                play(app, &one.id);
-            }
-        }
-        match listed.next {
-            Some(after) => page.after = Some(after),
-            None => return Ok(()),
-        }
+    let running = all_competitions(&app.office).await?.into_iter();
+    for one in running.filter(|one| one.state == CompetitionState::Running) {
+        play(app, &one.id);
     }
+    Ok(())
 }
 
 /// Stops all runs and returns when they have ended. `app.is_stopping()` must be true. The caller waits at most `config.grace`.

@@ -81,18 +81,6 @@ pub async fn show_file(arena: &CompetitionHandle, file: &Path) {
     load(arena, Arc::new(loaded)).await.unwrap();
 }
 
-/// The text of a competition file without its `[[entrant]]` tables.
-fn without_entrants(text: &str) -> String {
-    let mut in_entrant = false;
-    let keep = |line: &&str| {
-        if line.starts_with('[') {
-            in_entrant = line.starts_with("[[entrant]]");
-        }
-        !in_entrant
-    };
-    text.split_inclusive('\n').filter(keep).collect()
-}
-
 impl Site {
     /// Path of a competition's file.
     pub fn cup_file(&self, id: &str) -> std::path::PathBuf {
@@ -114,7 +102,7 @@ impl Site {
             state: CompetitionState::Open,
             public: true,
             limits: UploadLimits { per_contributor: Some(2), max_bytes: Some(100_000) },
-            preset: without_entrants(&sitting.text),
+            preset: agon_server::runs::competition_file::split_entrants(&sitting.text).unwrap().0,
             by: None,
             at: Timestamp::now(),
         };
