@@ -131,7 +131,7 @@ impl BotSource {
         if json.is_none() && !command.contains(' ') && has_ending(path, &["py", "zip", "yml", "yaml"]) {
             let rejection =
                 BotRejection::new("the file does not exist", "write the path relative to the current folder");
-            return Err(PrepareError::Refused { bot: text.to_owned(), rejection });
+            return Err(PrepareError::Refused { bot: text.to_owned(), rejection: Box::new(rejection) });
         }
         // A single word is a command only if it is a path: `random` is probably a house bot without `house:`.
         if json.is_none() && !command.contains([' ', '/']) {

@@ -95,14 +95,14 @@ pub enum PrepareError {
         /// Bot spec as the user wrote it.
         bot: String,
         /// Reason.
-        rejection: BotRejection,
+        rejection: Box<BotRejection>,
     },
     /// The git repository of an entrant gives no files.
     Repository {
         /// Name of the entrant.
         entrant: String,
         /// Reason.
-        rejection: BotRejection,
+        rejection: Box<BotRejection>,
     },
     /// Any other failure.
     Failed(Diagnostic),
@@ -151,9 +151,10 @@ pub fn prepare(
         BotSource::Human => return Ok(PreparedBot::new(source, PlayerSpec::Human)),
         BotSource::Git { entrant, repository, branch, path } => {
             let repository = Repository::new(context.folder, entrant, repository, branch.as_deref());
-            let checkout = repository
-                .checkout()
-                .map_err(|rejection| PrepareError::Repository { entrant: entrant.clone(), rejection })?;
+            let checkout = repository.checkout().map_err(|rejection| PrepareError::Repository {
+                entrant: entrant.clone(),
+                rejection: Box::new(rejection),
+            })?;
             let inner = BotSource::parse(&checkout.bot(path.as_deref()), context.folder)?;
             let prepared = prepare(&inner, context, notify)?;
             return Ok(PreparedBot { commit: Some(checkout.commit), ..prepared });

@@ -30,7 +30,9 @@ impl ResolveError {
     /// Adds the bot's name.
     pub(crate) fn of(self, bot: &str) -> PrepareError {
         match self {
-            Self::Refused(rejection) => PrepareError::Refused { bot: bot.to_owned(), rejection },
+            Self::Refused(rejection) => {
+                PrepareError::Refused { bot: bot.to_owned(), rejection: Box::new(rejection) }
+            }
             Self::Failed(failure) => PrepareError::Failed(failure),
         }
     }

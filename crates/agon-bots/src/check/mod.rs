@@ -120,7 +120,7 @@ impl CheckRun<'_> {
                 return Ok(Some(seat));
             }
             Err(PrepareError::Refused { rejection, .. } | PrepareError::Repository { rejection, .. }) => {
-                vec![rejection]
+                vec![*rejection]
             }
             Err(PrepareError::Failed(failure)) if failure.kind == ErrorKind::Internal => return Err(failure),
             Err(PrepareError::Failed(failure)) => failure.all().map(BotRejection::from).collect(),
