@@ -41,6 +41,10 @@ pub struct MeanEstimate {
 /// Number of extra games with the variance of the whole field, so that identical results do not give a zero interval.
 const PRIOR_GAMES: f64 = 2.0;
 
+/// Largest quantile at which the expansion is evaluated: Student's for three values. The one for two values is 12.7, where the cubic terms
+/// exceed the linear one and move an end to the wrong side of the mean.
+const MAX_EXPANSION_QUANTILE: f64 = 4.31;
+
 /// Range if the bounds of the values are unknown.
 const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
@@ -81,7 +85,7 @@ impl MeanEstimate {
         Self { mean, count: n, error, skew: skew / n.sqrt(), excess: excess / n, range: UNBOUNDED }
     }
 
-    /// The 95 % interval; `None` if the error is infinite.
+    /// The 95 % interval, which contains the mean; `None` if the error is infinite.
     pub fn interval(&self) -> Option<ConfidenceInterval> {
         if !self.error.is_finite() {
             return None;
@@ -89,12 +93,18 @@ impl MeanEstimate {
         let t = student_quantile(1.0 - CONFIDENCE_LEVEL, self.count - 1.0);
         let (least, most) = self.range;
         let end = |t: f64| (self.mean + self.error * self.bootstrap_end(t)).min(most).max(least);
-        Some(ConfidenceInterval { low: end(-t), high: end(t) })
+        Some(ConfidenceInterval { low: end(-t).min(self.mean), high: end(t).max(self.mean) })
     }
 
     /// Interval end for a normal quantile `z`, in standard errors: corrected for bias and acceleration, then read from the bootstrap
-    /// distribution.
+    /// distribution. Beyond the largest quantile of the expansion it grows in proportion to `z`.
     fn bootstrap_end(&self, z: f64) -> f64 {
+        let inner = z.clamp(-MAX_EXPANSION_QUANTILE, MAX_EXPANSION_QUANTILE);
+        z / inner * self.expansion(inner)
+    }
+
+    /// Cornish-Fisher expansion of the corrected quantile `z`.
+    fn expansion(&self, z: f64) -> f64 {
         // The expansion is not valid beyond these limits (few games, very skewed).
         let skew = self.skew.clamp(-0.6, 0.6);
         let excess = self.excess.clamp(-0.5, 1.0);
@@ -107,6 +117,7 @@ impl MeanEstimate {
 #[cfg(test)]
 mod tests {
     use agon_core::random::FastRng;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::FixedPoint;
@@ -166,5 +177,51 @@ mod tests {
         assert!(interval.low < 2.7 && interval.low > 1.5, "{interval:?}");
         assert_eq!(MeanEstimate::from_score_moments(&moments_of(&[3.0]), 0.0, 2.0).interval(), None);
         assert_eq!(moments.sum, 30 * i128::from(FixedPoint::ONE));
+    }
+
+    #[test]
+    fn interval_of_two_games_is_not_reversed() {
+        let moments = moments_of(&[3.0, 5.4]);
+        let estimate = MeanEstimate::from_score_moments(&moments, moments.variance(), moments.variance());
+        let interval = estimate.interval().unwrap();
+        assert!(interval.low < 4.0 && interval.high > 4.4, "{interval:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn interval_of_any_shape_contains_the_mean(
+            count in 2u32..200,
+            (mean, error) in (-1e3..1e3f64, 0.0..1e3f64),
+            (skew, excess) in (-3.0..3.0f64, -3.0..10.0f64),
+            (below, above) in (0.0..1e3f64, 0.0..1e3f64),
+        ) {
+            let range = (mean - below, mean + above);
+            let estimate = MeanEstimate { mean, count: f64::from(count), error, skew, excess, range };
+            for estimate in [estimate, MeanEstimate { range: UNBOUNDED, ..estimate }] {
+                let interval = estimate.interval().unwrap();
+                prop_assert!(interval.low <= mean && mean <= interval.high, "{interval:?} of {estimate:?}");
+            }
+        }
+
+        #[test]
+        fn interval_of_any_games_contains_the_mean(
+            values in prop::collection::vec(-100i32..100, 2..40),
+            pooled in 0.0..100.0f64,
+        ) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let moments = moments_of(&values);
+            let (n, mean) = (values.len() as f64, moments.mean());
+            let influences: Vec<f64> = values.iter().map(|x| (x - mean) / n).collect();
+            let estimates = [
+                MeanEstimate::from_score_moments(&moments, moments.variance(), pooled),
+                MeanEstimate::from_influences(mean, &influences, pooled),
+            ];
+            for estimate in estimates {
+                let (interval, error) = (estimate.interval().unwrap(), estimate.error);
+                // Each end is on its side of the mean, and not close to it.
+                let both_sides = interval.low <= mean - error && mean + error <= interval.high;
+                prop_assert!(both_sides, "{interval:?} of {estimate:?}");
+            }
+        }
     }
 }
