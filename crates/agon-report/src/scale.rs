@@ -235,18 +235,25 @@ impl HistogramScale {
         // A bin of one integer is labelled with it, below the middle of the bar.
         let whole = (width - 1.0).abs() < f64::EPSILON && from.fract() == 0.0;
         let start = |bin: usize| from + bin as f64 * width;
+        // A separate bar stands for the scores in it, not for its bin.
+        let limits = |bin: usize| match histograms.extremes.get(bin) {
+            Some(Some(extremes)) if separate_bars => *extremes,
+            _ if whole => (start(bin), start(bin)),
+            _ => (start(bin), start(bin) + width),
+        };
         let bin_label = |&bin: &usize| {
-            let low = trim_number(start(bin), 6);
-            if separate_bars || whole {
-                low
-            } else {
-                format!("{low} to {}", trim_number(start(bin) + width, 6))
-            }
+            let (low, high) = limits(bin);
+            let (low, high) = (trim_number(low, 6), trim_number(high, 6));
+            if low == high { low } else { format!("{low} to {high}") }
         };
         let mark = |value: f64, position: f64| AxisMark { value, position, label: trim_number(value, 6) };
         let drawn = bins.len() as f64;
         let marks = if separate_bars {
-            let middle = |(at, &bin): (usize, &usize)| mark(start(bin), 100.0 * (at as f64 + 0.5) / drawn);
+            let middle = |(at, bin): (usize, &usize)| {
+                let (low, high) = limits(*bin);
+                let position = 100.0 * (at as f64 + 0.5) / drawn;
+                AxisMark { value: f64::midpoint(low, high), position, label: bin_label(bin) }
+            };
             bins.iter().enumerate().map(middle).collect()
         } else {
             let shift = if whole { 0.5 } else { 0.0 };

@@ -25,7 +25,8 @@ fn name(entrant: Entrant) -> String {
 #[test]
 fn a_histogram_has_a_row_for_each_on_one_scale() {
     let counts = vec![(Entrant(0), vec![0, 1, 3, 8, 4, 0, 0]), (Entrant(1), vec![2, 2, 0, 1, 1, 1, 1])];
-    let histograms = ScoreHistograms { score: "share", unit: "%", from: 10.0, width: 2.0, counts };
+    let extremes = Vec::new();
+    let histograms = ScoreHistograms { score: "share", unit: "%", from: 10.0, width: 2.0, counts, extremes };
     insta::assert_snapshot!(charts::histogram(&histograms, &name));
 }
 
@@ -34,8 +35,22 @@ fn few_different_scores_stand_side_by_side() {
     let mut lost_or_won = vec![0; 51];
     (lost_or_won[0], lost_or_won[50]) = (7, 3);
     let counts = vec![(Entrant(0), lost_or_won)];
-    let histograms = ScoreHistograms { score: "score", unit: "", from: 0.0, width: 0.02, counts };
+    let mut extremes = vec![None; 51];
+    (extremes[0], extremes[50]) = (Some((0.0, 0.0)), Some((1.0, 1.0)));
+    let histograms = ScoreHistograms { score: "score", unit: "", from: 0.0, width: 0.02, counts, extremes };
     insta::assert_snapshot!(charts::histogram(&histograms, &name));
+}
+
+#[test]
+fn separate_bar_is_labelled_with_its_scores_and_not_with_the_start_of_its_bin() {
+    let counts = vec![(Entrant(0), vec![3, 0, 0, 1]), (Entrant(1), vec![1, 0, 2, 1])];
+    let extremes = vec![Some((36.0, 37.0)), None, Some((46.0, 46.0)), Some((52.0, 54.0))];
+    let histograms = ScoreHistograms { score: "score", unit: "", from: 35.0, width: 5.0, counts, extremes };
+    let scale = scale::HistogramScale::new(&histograms);
+    assert!(scale.separate_bars);
+    assert_eq!(scale.bin_labels, ["36 to 37", "46", "52 to 54"]);
+    let marks: Vec<(f64, &str)> = scale.marks.iter().map(|mark| (mark.value, &*mark.label)).collect();
+    assert_eq!(marks, [(36.5, "36 to 37"), (46.0, "46"), (53.0, "52 to 54")]);
 }
 
 #[test]
@@ -104,7 +119,9 @@ fn axis_marks_equal_the_shared_vectors() {
             let counts: Vec<Vec<u64>> = serde_json::from_value(of["counts"].clone()).unwrap();
             let counts = counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
             let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
-            charts::histogram(&ScoreHistograms { score: "score", unit: "", from, width, counts }, &name)
+            let extremes = serde_json::from_value(of["extremes"].clone()).unwrap_or_default();
+            let histograms = ScoreHistograms { score: "score", unit: "", from, width, counts, extremes };
+            charts::histogram(&histograms, &name)
         } else if input.get("ratings").is_some() {
             let rating =
                 |(at, &(rating, error)): (usize, &(f64, f64))| Rating { entrant: entrant(at), rating, error };

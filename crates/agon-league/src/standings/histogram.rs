@@ -21,6 +21,8 @@ pub struct ScoreHistograms {
     pub width: f64,
     /// Counts per entrant in table order.
     pub counts: Vec<(Entrant, Vec<u64>)>,
+    /// Lowest and highest score in each bin, of all entrants; `None` for an empty bin.
+    pub extremes: Vec<Option<(f64, f64)>>,
 }
 
 impl ScoreHistograms {
@@ -32,20 +34,26 @@ impl ScoreHistograms {
         let width = nice_width(least, most);
         let from = least.div_euclid(width);
         let bars = (most.div_euclid(width) - from + 1) as usize;
-        let count = |row: &&EntrantRow<'_>| {
+        let mut extremes: Vec<Option<(f64, f64)>> = vec![None; bars];
+        let mut count = |row: &&EntrantRow<'_>| {
             let mut counts = vec![0; bars];
             for (value, count) in row.totals.score.histogram.bins() {
-                let bar = ((value / width as f64).floor() as i128 - from).clamp(0, bars as i128 - 1);
-                counts[bar as usize] += count;
+                let bar = ((value / width as f64).floor() as i128 - from).clamp(0, bars as i128 - 1) as usize;
+                counts[bar] += count;
+                let score = value / FixedPoint::ONE as f64;
+                let (low, high) = extremes[bar].unwrap_or((score, score));
+                extremes[bar] = Some((low.min(score), high.max(score)));
             }
             (row.entrant, counts)
         };
+        let counts = order.iter().map(&mut count).collect();
         Some(Self {
             score: game.score.name,
             unit: game.score.unit,
             from: from as f64 * width as f64 / FixedPoint::ONE as f64,
             width: width as f64 / FixedPoint::ONE as f64,
-            counts: order.iter().map(count).collect(),
+            counts,
+            extremes,
         })
     }
 }

@@ -92,6 +92,20 @@ fn colour_battle_has_the_tables_of_its_document() {
 }
 
 #[test]
+fn histogram_knows_the_lowest_and_highest_score_of_each_bin() {
+    let histogram = of(&league(
+        "colour-battle",
+        &["a", "b"],
+        &[(&[(0, 36.0), (1, 37.0)], &[]), (&[(0, 37.0), (1, 251.0)], &[])],
+    ))
+    .histogram
+    .unwrap();
+    let filled: Vec<(f64, f64)> = histogram.extremes.iter().flatten().copied().collect();
+    assert_eq!((histogram.width, filled), (5.0, vec![(36.0, 37.0), (251.0, 251.0)]));
+    assert_eq!((histogram.from, histogram.extremes.len()), (35.0, histogram.counts[0].1.len()));
+}
+
+#[test]
 fn connect_five_ranks_by_points_then_difference_then_head_to_head() {
     let names = ["a", "b", "c", "d", "e"];
     let standings = of(&league(

@@ -166,7 +166,8 @@ mod tests {
                 let counts =
                     counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
                 let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
-                let histograms = ScoreHistograms { score: "score", unit: "", from, width, counts };
+                let extremes = serde_json::from_value(of["extremes"].clone()).unwrap_or_default();
+                let histograms = ScoreHistograms { score: "score", unit: "", from, width, counts, extremes };
                 json!(HistogramScaleBody::from(HistogramScale::new(&histograms)))
             }
             "rating_history" => {
