@@ -141,10 +141,17 @@ impl fmt::Display for Place {
 pub enum TextLine {
     /// The problem, or a detail.
     Problem(String),
-    /// A line of a file.
+    /// A line that is printed as it is: a line of a file, or a hint in a text that another program has already rendered.
     Quote(String),
     /// An instruction, without the word `hint:`.
     Hint(String),
+}
+
+impl TextLine {
+    /// A line of a message. The message may contain the text form of another error, such as the one that a worker has sent.
+    fn of_problem(line: String) -> Self {
+        if line.trim_start().starts_with("hint: ") { Self::Quote(line) } else { Self::Problem(line) }
+    }
 }
 
 impl fmt::Display for TextLine {
@@ -309,8 +316,8 @@ impl Diagnostic {
 
     fn own_lines(&self) -> Vec<TextLine> {
         let own = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let mut lines: Vec<TextLine> = own(&self.summary()).into_iter().map(TextLine::Problem).collect();
-        lines.extend(self.details.iter().map(|line| TextLine::Problem(format!("  {line}"))));
+        let mut lines: Vec<TextLine> = own(&self.summary()).into_iter().map(TextLine::of_problem).collect();
+        lines.extend(self.details.iter().map(|line| TextLine::of_problem(format!("  {line}"))));
         lines.extend(self.quote.iter().cloned().map(TextLine::Quote));
         for hint in &self.hints {
             let mut hint = own(hint).into_iter();
@@ -381,6 +388,17 @@ mod tests {
         let kinds: Vec<TextLine> = error.text_lines();
         assert_eq!(kinds[0], TextLine::Problem("x: a".to_owned()));
         assert_eq!(kinds[1], TextLine::Hint("fix a".to_owned()));
+    }
+
+    #[test]
+    fn hint_in_a_message_that_arrived_as_text_is_not_a_problem_line() {
+        let sent = Diagnostic::wrong_use("no Python", "install it").to_string();
+        let error = Diagnostic::internal(&sent).details(sent.lines());
+        let lines = error.text_lines();
+        let quote = |line: &str| TextLine::Quote(line.to_owned());
+        assert_eq!((&lines[1], &lines[3]), (&quote("hint: install it"), &quote("  hint: install it")));
+        assert_eq!(error.to_string(), "no Python\nhint: install it\n  no Python\n  hint: install it");
+        assert_eq!(error.text_without_hints(), error.to_string());
     }
 
     #[test]
