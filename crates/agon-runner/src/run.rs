@@ -1,45 +1,34 @@
 //! Runs a competition phase by phase and stage by stage. Resumes after a stop.
 
-use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+mod bot_data;
+mod publish;
+mod store_results;
 
-use agon_core::record::Digest;
+use std::io;
+
 use agon_core::{Assets, GameInfo};
 use agon_engine::AnyGame;
 use agon_engine::any_game::bot_hash;
+use agon_league::Entrant;
 use agon_league::config::{CompetitionConfig, PhaseConfig, StopRule};
 use agon_league::format::{MatchVerdict, PhaseHistory, PhaseSchedule, Stage};
-use agon_league::standings::{self, Standings};
+use agon_league::standings;
 use agon_league::tally::Tally;
-use agon_league::{Entrant, MatchKey};
-use agon_store::{
-    AppendResult, FinishedMatch, Ledger, MatchFilter, NewBotVersion, PhaseState, Ranges, SecretSeed,
-    Snapshot, StoreError, Timestamp,
-};
-use futures_util::StreamExt as _;
-use sha2::{Digest as _, Sha256};
+use agon_store::{Ledger, NewBotVersion, PhaseState, Ranges, SecretSeed, Timestamp};
 use tokio::runtime::Runtime;
 
-use crate::event::{NOTICE_TARGET, RunEvent, RunListener};
-use crate::executor::{Executor, ExecutorEvent};
+use crate::event::{RunEvent, RunListener};
+use crate::executor::Executor;
 use crate::local::ActiveMatches;
-use crate::logs_dirs::{FinishedGame, LogsDirs};
+use crate::logs_dirs::LogsDirs;
 use crate::phase_context::{LoadedEntrant, PhaseContext};
 use crate::phase_results::PhaseResults;
 use crate::queue::MatchQueue;
-use crate::rulings::Rulings;
 use crate::stop_flag::StopFlag;
-use crate::{RunError, data_dir, phase_results, revoke};
+use crate::{RunError, data_dir, phase_results};
 
-/// Number of matches between two snapshots. Reading this many matches one by one takes no noticeable time.
-const MATCHES_PER_SNAPSHOT: u64 = 16_384;
-/// Interval of [`RunEvent::Tick`].
-const TICK_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum number of matches of a phase for which the balance is computed.
 const MAX_MATCHES_FOR_BALANCE: u64 = 100_000;
-/// Maximum number of matches in one transaction.
-const MAX_MATCHES_PER_TRANSACTION: usize = 1024;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -366,61 +355,6 @@ impl CompetitionRun<'_> {
         Ok(open_and_order(&self.runtime.block_on(tally)?))
     }
 
-    fn publish(
-        &self,
-        number: u32,
-        phase: &PhaseConfig,
-        results: &PhaseResults,
-        listener: &mut dyn RunListener,
-    ) -> Result<(), RunError> {
-        loop {
-            let rulings = self.runtime.block_on(Rulings::load(self.ledger))?;
-            let standings = self.runtime.block_on(self.standings(number, results, &rulings))?;
-            let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
-            let ruling_ids = rulings.in_force();
-            match self.runtime.block_on(self.ledger.publish_phase(
-                number,
-                table,
-                &ruling_ids,
-                Timestamp::now(),
-            )) {
-                // A ruling was made in the meantime. Try again.
-                Err(StoreError::RulingsChanged { .. }) => {}
-                done => {
-                    done?;
-                    let matches = standings.matches;
-                    tracing::info!(
-                        phase = number + 1,
-                        name = phase.name,
-                        matches,
-                        "phase finished, table published"
-                    );
-                    listener.event(&RunEvent::Published { phase: number, name: &phase.name, matches });
-                    return Ok(());
-                }
-            }
-        }
-    }
-
-    /// Standings of the played matches under the rulings in force.
-    async fn standings(
-        &self,
-        number: u32,
-        results: &PhaseResults,
-        rulings: &Rulings,
-    ) -> Result<Standings, RunError> {
-        let (ledger, game, ruling_ids) = (self.ledger, self.game_info(), rulings.in_force());
-        let counted = if rulings.voided_matches(number, &ruling_ids).is_empty() {
-            None
-        } else {
-            Some(phase_results::results_under_rulings(ledger, game, number, rulings, &ruling_ids).await?)
-        };
-        let counted = counted.as_ref().unwrap_or(results);
-        let standings =
-            phase_results::standings_from(ledger, self.competition, game, number, counted, rulings);
-        Ok(standings.await?.without_times())
-    }
-
     /// Plays the missing matches of a stage.
     fn run_stage(
         &self,
@@ -465,223 +399,4 @@ impl CompetitionRun<'_> {
         }
         Ok(StageOutcome::Finished)
     }
-
-    /// Stores played matches, as many in one transaction as have arrived.
-    fn store_results(
-        &self,
-        events: &Receiver<ExecutorEvent>,
-        phase_run: &mut PhaseRun<'_>,
-        listener: &mut dyn RunListener,
-    ) -> Result<(), RunError> {
-        let mut last_tick = Instant::now();
-        loop {
-            if last_tick.elapsed() >= TICK_INTERVAL {
-                let playing = self.active_matches.playing();
-                listener.event(&RunEvent::Tick { playing: &playing, tally: &phase_run.results.tally });
-                last_tick = Instant::now();
-            }
-            let first = match events.recv_timeout(TICK_INTERVAL) {
-                Ok(event) => event,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            };
-            let (mut batch, mut callbacks, mut other) = (Vec::new(), Vec::new(), None);
-            for event in std::iter::once(first).chain(std::iter::from_fn(|| events.try_recv().ok())) {
-                match event {
-                    ExecutorEvent::Played { matches, on_stored } => {
-                        batch.extend(matches);
-                        callbacks.extend(on_stored);
-                    }
-                    event => other = Some(event),
-                }
-                if batch.len() >= MAX_MATCHES_PER_TRANSACTION || other.is_some() {
-                    break;
-                }
-            }
-            self.append(&batch, phase_run)?;
-            if !self.executor.is_local() && !phase_run.logs_dirs.is_empty() {
-                phase_run.logs_dirs.add_own_games(&games_of_batch(&batch))?;
-            }
-            for on_stored in callbacks {
-                on_stored();
-            }
-            for one in &batch {
-                listener.event(&RunEvent::MatchStored { result: &one.result, faults: &one.faults });
-            }
-            match other {
-                None | Some(ExecutorEvent::Played { .. }) => {}
-                Some(ExecutorEvent::Failed(error)) => return Err(error),
-                Some(event) => {
-                    phase_run.revoked = self.handle_cross_check(event, phase_run, listener)?;
-                    if phase_run.revoked {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-    }
-
-    /// Applies a cross-check result of the executor. Returns whether matches of this phase were revoked and must be played again.
-    fn handle_cross_check(
-        &self,
-        event: ExecutorEvent,
-        phase_run: &PhaseRun<'_>,
-        listener: &mut dyn RunListener,
-    ) -> Result<bool, RunError> {
-        let (phase, competition_id) = (phase_run.context.phase, &phase_run.context.competition_id);
-        let dependents = revoke::Dependents {
-            stages: phase_run.depends_on_results || phase_run.context.in_order(),
-            bots: phase_run.context.in_order(),
-        };
-        let (revoked, on_stored) = match event {
-            ExecutorEvent::Banned { worker, reason, on_stored } => {
-                let future =
-                    revoke::ban_worker(self.ledger, competition_id, phase, &worker, &reason, dependents);
-                let revoked = self.runtime.block_on(future)?;
-                tracing::warn!(target: NOTICE_TARGET, worker, reason, revoked, "worker banned");
-                listener.event(&RunEvent::Banned { worker: &worker, reason: &reason, revoked });
-                (revoked, on_stored)
-            }
-            ExecutorEvent::Outvoted { key, worker, reason, on_stored } => {
-                let future =
-                    revoke::revoke_match(self.ledger, competition_id, key, &worker, &reason, dependents);
-                let revoked = self.runtime.block_on(future)?;
-                if revoked > 0 {
-                    let full_key = key.in_competition(competition_id);
-                    tracing::warn!(target: NOTICE_TARGET, worker, "match" = %full_key, reason, revoked, "result outvoted");
-                    listener.event(&RunEvent::Outvoted { key, worker: &worker, revoked });
-                }
-                (revoked, on_stored)
-            }
-            ExecutorEvent::Disputed { key, workers } => {
-                let full_key = key.in_competition(competition_id);
-                tracing::warn!(target: NOTICE_TARGET, ?workers, "match" = %full_key, "results differ, no majority");
-                listener.event(&RunEvent::Disputed { key, workers: &workers });
-                return Ok(false);
-            }
-            ExecutorEvent::RecordsRequested { key, reply } => {
-                reply(self.match_records(key)?);
-                return Ok(false);
-            }
-            ExecutorEvent::Played { .. } | ExecutorEvent::Failed(_) => return Ok(false),
-        };
-        if let Some(on_stored) = on_stored {
-            on_stored();
-        }
-        Ok(revoked > 0)
-    }
-
-    /// Records of a match's games.
-    fn match_records(&self, key: MatchKey) -> Result<Vec<Vec<u8>>, RunError> {
-        let games = self.block_on(self.ledger.find(key))?.map_or(0, |one| one.result.games.len() as u32);
-        let mut records = Vec::new();
-        for game in 0..games {
-            records.extend(self.block_on(self.ledger.record(key, game))?);
-        }
-        Ok(records)
-    }
-
-    fn append(&self, batch: &[FinishedMatch], phase_run: &mut PhaseRun<'_>) -> Result<(), RunError> {
-        for one in batch {
-            let MatchKey { stage, number, .. } = one.result.key;
-            phase_run.results.tally.add(&one.result);
-            phase_run.results.stages[stage as usize].insert(number);
-        }
-        phase_run.results.since_snapshot += batch.len() as u64;
-        let snapshot = (phase_run.results.since_snapshot >= MATCHES_PER_SNAPSHOT)
-            .then(|| Snapshot { phase: phase_run.context.phase, bytes: phase_run.results.tally.to_bytes() });
-        if snapshot.is_some() {
-            phase_run.results.since_snapshot = 0;
-        }
-        let appended = self.block_on(self.ledger.append(batch, snapshot.as_ref()))?;
-        log_stored(batch, appended, &phase_run.context.competition_id);
-        Ok(())
-    }
-
-    /// Restores the bots' `data/` folders and the logs of earlier phases. Logs of this phase are added stage by stage.
-    fn restore_bot_data(&self, phase_run: &PhaseRun<'_>) -> Result<(), RunError> {
-        let phase = phase_run.context.phase;
-        let versions = self.block_on(self.ledger.bot_versions())?;
-        for (number, loaded) in phase_run.context.entrants.iter().enumerate() {
-            let (entrant, Some(folder)) = (Entrant(number as u32), loaded.data_dir()) else { continue };
-            let stored = self.block_on(self.ledger.data_folder_before(entrant, phase, u32::MAX))?;
-            let Some((key, data)) = stored else { continue };
-            // A new version starts with its submitted data.
-            let is_newer = |from: u32| from > key.phase && from <= phase;
-            if !versions
-                .iter()
-                .any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase))
-            {
-                data_dir::unpack(&data.bytes, folder)?;
-            }
-        }
-        if phase_run.logs_dirs.is_empty() {
-            return Ok(());
-        }
-        for earlier in 0..phase {
-            for stage in 0..self.stage_count(earlier)? as u32 {
-                phase_run
-                    .logs_dirs
-                    .add_stage_games(&self.finished_games(earlier, stage..stage + 1)?, true)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn stage_count(&self, phase: u32) -> Result<usize, RunError> {
-        Ok(self.block_on(self.ledger.progress(phase))?.played.len())
-    }
-
-    /// Games of some stages, in the order of the schedule.
-    fn finished_games(
-        &self,
-        phase: u32,
-        stages: std::ops::Range<u32>,
-    ) -> Result<Vec<FinishedGame>, RunError> {
-        let filter = MatchFilter { stages, ..MatchFilter::default() };
-        self.runtime.block_on(async {
-            let mut games = Vec::new();
-            let mut records = self.ledger.records(phase, filter.clone());
-            let mut seats: Option<(MatchKey, Vec<Entrant>)> = None;
-            while let Some(one) = records.next().await {
-                let one = one?;
-                if seats.as_ref().is_none_or(|(key, _)| *key != one.key) {
-                    let found = self.ledger.find(one.key).await?;
-                    seats = Some((one.key, found.map_or_else(Vec::new, |found| found.result.entrants())));
-                }
-                let seats = seats.as_ref().map_or_else(Vec::new, |(_, seats)| seats.clone());
-                games.push(FinishedGame { seats, record: one.bytes });
-            }
-            Ok(games)
-        })
-    }
-}
-
-/// Logs the matches of a transaction.
-fn log_stored(batch: &[FinishedMatch], appended: AppendResult, competition_id: &str) {
-    let what = match appended {
-        AppendResult { already_stored: 0, .. } => "match stored",
-        AppendResult { new: 0, .. } => "match is already in the ledger",
-        AppendResult { .. } => "match stored or already in the ledger",
-    };
-    for one in batch {
-        tracing::info!(
-            "match" = %one.result.key.in_competition(competition_id),
-            games = one.result.games.len(),
-            faults = one.faults.len(),
-            worker = one.worker.as_deref(),
-            "{what}"
-        );
-    }
-}
-
-/// Games of the matches of a batch.
-fn games_of_batch(batch: &[FinishedMatch]) -> Vec<FinishedGame> {
-    let mut games = Vec::new();
-    for one in batch {
-        let seats = one.result.entrants();
-        let records = one.games.iter().filter_map(|game| game.record.clone());
-        games.extend(records.map(|record| FinishedGame { seats: seats.clone(), record }));
-    }
-    games
 }
