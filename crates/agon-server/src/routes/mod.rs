@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod admin;
 pub mod audit;
 pub mod bots;
+pub mod competition_actions;
 pub mod competitions;
 pub mod downloads;
 pub mod games;
@@ -44,6 +45,7 @@ pub fn router() -> OpenApiRouter<AppState> {
         .merge(submissions::router())
         .merge(my_bots::router())
         .merge(admin::router())
+        .merge(competition_actions::router())
         .merge(rulings::router())
         .merge(system::router())
         .merge(workers::router())
