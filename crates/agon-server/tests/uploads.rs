@@ -4,8 +4,9 @@
 mod common;
 
 use std::io::{Cursor, Write as _};
+use std::path::Path;
 
-use agon_site_db::Role;
+use agon_site_db::{CompetitionState, HostedCompetition, Role};
 use axum::body::Body;
 use axum::http::header;
 use common::{Answer, Client, Site};
@@ -335,6 +336,23 @@ async fn competition_file_with_mistakes_is_rejected_with_their_places() {
     let author = site.person("author", Role::Author).await;
     assert_eq!(author.post("competitions", json!({"game": "connect-five", "name": "x"})).await.status, 403);
     assert_eq!(author.post("competitions/my-cup/actions", json!({"action": "open"})).await.status, 403);
+}
+
+#[tokio::test]
+async fn phase_that_the_site_database_rejects_is_not_shown() {
+    let site = Site::new().await;
+    let house = json!({"house": ["random", "tactician"]});
+    open_competition(&site, "connect-five", &house).await;
+    // As if another organiser had changed the state since it was read.
+    let read = site.app.office.competition("cup").await.unwrap();
+    let read = HostedCompetition { state: CompetitionState::Waiting, ..read };
+    let shown = site.app.arenas.get("cup").unwrap();
+    let (revision, file) = (shown.revision(), Path::new(&read.file).to_owned());
+    let refused = agon_server::runs::entrants::start_phase(&site.app, &read, 1).await;
+    assert!(refused.is_err(), "the competition is not waiting");
+    assert_eq!(shown.revision(), revision, "the phase is shown although it is not stored");
+    assert!(!file.exists(), "the file for the command line has the phase although it is not stored");
+    assert_eq!(site.app.office.competition("cup").await.unwrap().allowed_phase, read.allowed_phase);
 }
 
 #[tokio::test]

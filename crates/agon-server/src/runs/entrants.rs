@@ -137,17 +137,25 @@ pub async fn assign_numbers(app: &AppState, competition: &HostedCompetition) -> 
     Ok(())
 }
 
-/// Allows a phase to start, with the bots submitted since the phase before. Nothing changes if the competition is not valid with them.
+/// Allows a phase to start, with the bots submitted since the phase before. The site database has the phase before it is shown. Nothing
+/// changes if the competition is not valid with these bots.
 pub async fn start_phase(app: &AppState, competition: &HostedCompetition, phase: u32) -> ApiResult<()> {
     let next = HostedCompetition { allowed_phase: phase, ..competition.clone() };
     let loaded = load_competition(&app.config, &app.office, &next).await?;
-    show_and_copy(app, &next, loaded).await?;
-    let edit = CompetitionPatch {
-        allowed_phase: Some(phase),
-        closed_between_phases: Some(false),
-        ..CompetitionPatch::default()
-    };
+    allow_phase(app, &competition.id, phase).await?;
+    if let Err(error) = show_and_copy(app, &next, loaded).await {
+        allow_phase(app, &competition.id, competition.allowed_phase).await?;
+        return Err(error);
+    }
+    let edit = CompetitionPatch { closed_between_phases: Some(false), ..CompetitionPatch::default() };
     app.office.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
+    Ok(())
+}
+
+/// Stores the last phase that may start.
+async fn allow_phase(app: &AppState, id: &str, phase: u32) -> ApiResult<()> {
+    let edit = CompetitionPatch { allowed_phase: Some(phase), ..CompetitionPatch::default() };
+    app.office.edit_competition(id, &[CompetitionState::Waiting], &edit).await?;
     Ok(())
 }
 
