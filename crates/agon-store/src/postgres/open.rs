@@ -323,7 +323,7 @@ mod tests {
                 at: Timestamp(1),
             },
             phases: 1,
-            secret: SecretSeed::new("nobody knows"),
+            secret: SecretSeed::new("test seed"),
         }
     }
 
