@@ -202,6 +202,22 @@ fn word_racer_bot_finds_the_word_list_in_its_folder() {
 }
 
 #[test]
+fn trial_and_debug_give_the_bot_the_word_list_of_the_settings() {
+    let place = Place::new(&[
+        ("racers/given/racer.py", &reader("words == ['CAT', 'DOG', '']")),
+        ("given.txt", "dog\ncat\n"),
+        ("two.yml", "players:\n  - {name: Given, directory: racers/given, command: python3 racer.py}\n"),
+    ]);
+    let set = ["--set", "words=given.txt"];
+    let trial = ["trial", "word-racer", "two.yml", "--opponent", "two.yml", "--games", "1"];
+    place.good(&[&trial[..], &set].concat());
+    let play = ["play", "word-racer", "two.yml", "house:random", "--record", "a.agon"];
+    place.good(&[&play[..], &set].concat());
+    let text = place.good(&[&["debug", "a.agon", "--seat", "0"][..], &set].concat());
+    assert!(text.contains("no difference: "), "{text}");
+}
+
+#[test]
 fn players_yml_with_mistakes_is_rejected_with_the_line() {
     let place = Place::new(&[
         ("players.yml", LIST),

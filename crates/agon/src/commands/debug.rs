@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::Record;
-use agon_core::{AnswerTimes, FaultReport, Seat};
+use agon_core::{AnswerTimes, Assets, FaultReport, Seat, Settings};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::with_module;
@@ -53,7 +54,7 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
     let mut records = atomic_file::read(&args.record)?;
     let index = game_index(args, records.len())?;
     let table = agon_engine::any_game(&records[index].header.game)?;
-    let (_, assets) = setup::settings(table.info(), &args.settings)?;
+    let (settings, assets) = setup::settings(table.info(), &args.settings)?;
     let games = table.games_to_replay(&records, index);
     let (first, records): (_, Vec<Record>) = (games.start, records.drain(games).collect());
     let films = (first + 1..)
@@ -80,7 +81,7 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
     };
     let requests = film.requests(seat);
     check_turn(args.turn, film.len() - 1, seat, &requests)?;
-    let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat)?;
+    let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat, (&settings, &assets))?;
     Ok(DebugSession { args, table, films, first, seat, bot, changed, requests })
 }
 
@@ -136,11 +137,15 @@ fn find_bot(
     table: &dyn AnyGame,
     record: &Record,
     seat: Seat,
+    settings: (&Settings, &Assets),
 ) -> Result<(PlayerSpec, bool), Diagnostic> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
     let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
-    let context = setup::prepare_context(&record.header.game, sandbox, true);
+    let context = PrepareContext {
+        settings: Some(settings),
+        ..setup::prepare_context(&record.header.game, sandbox, true)
+    };
     let prepared = setup::prepare_bot(spec, &context).map_err(|failure| match args.bot {
         Some(_) => failure,
         None => failure.hint(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
 use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
@@ -42,7 +43,7 @@ struct TrialLineup {
 /// Times the bots.
 pub fn run(args: &Trial) -> Result<(), Diagnostic> {
     let job = parse(args)?;
-    // A bot that cannot be write_profile, or a file that cannot be written, is reported before any game.
+    // A bot that cannot be profiled, or a file that cannot be written, is reported before any game.
     let wanted = match args.profile.as_deref() {
         Some(path) => Some((job.python_bot()?, AtomicFile::create(path, "the profile")?)),
         None => None,
@@ -100,22 +101,31 @@ fn parse(args: &Trial) -> Result<TrialJob<'_>, Diagnostic> {
         return Err(Diagnostic::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
     let mut lineups = Vec::new();
+    let context = PrepareContext {
+        settings: Some((&settings, &assets)),
+        ..setup::prepare_context(&args.game, args.sandbox, true)
+    };
     for spec in &args.bots {
-        let bot = setup::prepare_bot(spec, &setup::prepare_context(&args.game, args.sandbox, true))?.player;
+        let bot = setup::prepare_bot(spec, &context)?.player;
         if bot == PlayerSpec::Human {
             return Err(Diagnostic::wrong_use(
                 "a human cannot be timed",
                 "name a bot; use `agon play` to play yourself",
             ));
         }
-        lineups.extend(lineups_for(args, table.as_ref(), &bot)?);
+        lineups.extend(lineups_for(args, table.as_ref(), &bot, &context)?);
     }
     let clock = table.clock(&settings, args.seats.unwrap_or(info.seats.min), &assets)?;
     Ok(TrialJob { args, table, settings, assets, seed, clock, lineups })
 }
 
 /// Lineups with the bot in each role that it may be able to play.
-fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<TrialLineup>, Diagnostic> {
+fn lineups_for(
+    args: &Trial,
+    table: &dyn AnyGame,
+    bot: &PlayerSpec,
+    context: &PrepareContext<'_>,
+) -> Result<Vec<TrialLineup>, Diagnostic> {
     let (info, house) = (table.info(), table.house_bots());
     let plays = |seat: &Seat| {
         let role = info.role(*seat).name;
@@ -132,10 +142,7 @@ fn lineups_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Ve
     for seat in places {
         let others = Seat::all(args.seats.unwrap_or(info.seats.min)).map(|other| match &args.opponent {
             _ if other == seat => Ok(bot.clone()),
-            Some(opponent) => {
-                let context = setup::prepare_context(&args.game, args.sandbox, true);
-                setup::prepare_bot(opponent, &context).map(|bot| bot.player)
-            }
+            Some(opponent) => setup::prepare_bot(opponent, context).map(|bot| bot.player),
             None => Ok(weakest(table, other)),
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;
@@ -178,7 +185,7 @@ impl TrialJob<'_> {
         let [one] = self.lineups.as_slice() else {
             let (what, hint) = match self.args.bots.as_slice() {
                 [_] => ("--profile: the bot plays several roles", "choose one, such as --role seeker"),
-                _ => ("--profile: only one bot can be write_profile", "name one bot"),
+                _ => ("--profile: only one bot can be profiled", "name one bot"),
             };
             return Err(Diagnostic::wrong_use(what, hint));
         };
