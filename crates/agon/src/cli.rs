@@ -240,12 +240,12 @@ fn only_strict(mode: &str) -> Result<String, String> {
     }
 }
 
-/// Value of an option that is on or off.
+/// Value of `--pin`.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnOff {
-    /// The option is on.
+    /// One CPU core for each game: steady times, because games do not disturb each other
     On,
-    /// The option is off.
+    /// The operating system distributes the games over the cores
     Off,
 }
 
