@@ -1,11 +1,11 @@
-//! Files written by the version with three stateless modes (`tests/previous`): supported content is still read, a removed mode is
-//! rejected with what to write instead.
+//! Files and `--json` output written by the version with three stateless modes (`tests/previous`): ledger, records, archives, competition
+//! files. Supported content is still read, a removed mode is rejected with what to write instead, and JSON output keeps its keys.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use common::good;
@@ -22,16 +22,64 @@ fn refused(output: &Output) -> String {
     said
 }
 
-/// A copy of the files.
+/// Path of a file of the previous version.
+fn previous(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/previous").join(name)
+}
+
+/// A copy of the files, without the ledger.
 fn files() -> TempDir {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/previous");
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(folder.path().join("bot")).unwrap();
-    let names = ["audited.agon", "audited.archive", "audited.toml", "strict.archive", "strict.toml"];
-    for name in names.into_iter().chain(["bot/Submission.py"]) {
-        fs::copy(from.join(name), folder.path().join(name)).unwrap();
+    let records = ["audited.agon", "duel.agon", "fresh.agon"];
+    let competitions = ["audited.archive", "audited.toml", "strict.archive", "strict.toml"];
+    for name in records.into_iter().chain(competitions).chain(["bot/Submission.py"]) {
+        fs::copy(previous(name), folder.path().join(name)).unwrap();
     }
     folder
+}
+
+/// A copy of the files, with the ledger of a competition that waits for its second phase.
+fn files_with_ledger() -> TempDir {
+    let folder = files();
+    fs::copy(previous("strict.ledger"), folder.path().join("strict.ledger")).unwrap();
+    folder
+}
+
+/// JSON output, which may be one value or one per line.
+fn json_values(text: &str) -> Vec<Json> {
+    serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+/// Output of the previous version.
+fn previous_json(name: &str) -> Vec<Json> {
+    json_values(&fs::read_to_string(previous(&format!("json/{name}.json"))).unwrap())
+}
+
+/// Keys whose values are texts for readers, or measured times. Their wording and size may change.
+const FREE_VALUES: [&str; 9] =
+    ["clock", "clock_used", "cpu_us", "drawn", "help", "says", "summary", "thinks", "time_us"];
+
+/// Checks that `now` has every key of `was` with a value of the same type, and the same value unless it is free.
+#[track_caller]
+fn assert_keeps(path: &str, was: &Json, now: &Json, free: bool) {
+    match (was, now) {
+        (Json::Object(was), Json::Object(now)) => {
+            for (key, was) in was {
+                let path = format!("{path}.{key}");
+                let now = now.get(key).unwrap_or_else(|| panic!("{path} is missing"));
+                assert_keeps(&path, was, now, free || FREE_VALUES.contains(&&**key));
+            }
+        }
+        (Json::Array(was), Json::Array(now)) => {
+            assert_eq!(was.len(), now.len(), "{path}");
+            for (at, (was, now)) in was.iter().zip(now).enumerate() {
+                assert_keeps(&format!("{path}[{at}]"), was, now, free);
+            }
+        }
+        (Json::Number(_), Json::Number(_)) | (Json::String(_), Json::String(_)) if free => {}
+        _ => assert_eq!(was, now, "{path}"),
+    }
 }
 
 /// The ledger of the competition that was played in a removed mode, with a file without that line.
@@ -60,15 +108,63 @@ fn record_of_a_removed_mode_is_read_and_verified() {
 }
 
 #[test]
+fn records_of_the_other_modes_are_verified_and_played_again() {
+    let folder = files();
+    for (record, digest) in [("fresh.agon", "sha256:e92f32f6b9c3766f"), ("duel.agon", "sha256:")] {
+        let verified = good(&agon(folder.path(), &["replay", record, "--verify"]));
+        assert!(verified.starts_with("verified: 1 game, ") && verified.contains(digest), "{verified}");
+    }
+    let again = good(&agon(folder.path(), &["debug", "fresh.agon", "--seat", "0"]));
+    assert!(again.contains("no difference: 10 answers, all as recorded"), "{again}");
+}
+
+#[test]
 fn competition_file_with_a_removed_mode_is_refused_with_its_line_and_what_to_write() {
     let folder = files();
-    for command in ["run", "table"] {
-        let said = refused(&agon(folder.path(), &[command, "audited.toml"]));
-        assert!(
-            said.contains("audited.toml:3:13: the mode \"audited\" of `stateless` was removed"),
-            "{said}"
-        );
-        assert!(said.contains("write stateless = \"strict\", or leave the line out"), "{said}");
+    let text = fs::read_to_string(folder.path().join("audited.toml")).unwrap();
+    for mode in ["audited", "fresh"] {
+        let file = format!("{mode}.toml");
+        fs::write(folder.path().join(&file), text.replace("\"audited\"", &format!("\"{mode}\""))).unwrap();
+        for command in ["run", "table"] {
+            let said = refused(&agon(folder.path(), &[command, &file]));
+            let what = format!("{file}:3:13: the mode \"{mode}\" of `stateless` was removed");
+            assert!(said.contains(&what), "{said}");
+            assert!(said.contains("write stateless = \"strict\", or leave the line out"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn ledger_is_read_and_resumed_with_the_results_it_would_have_had() {
+    let folder = files_with_ledger();
+    let table = good(&agon(folder.path(), &["table", "strict.toml", "--format", "json"]));
+    assert_eq!(json_values(&table), previous_json("table"));
+    let run = json_values(&good(&agon(folder.path(), &["run", "strict.toml", "--json"])));
+    assert_keeps("run", &previous_json("run").into(), &run.into(), false);
+    let moved = ["export", "strict.toml", "--archive", "moved.archive"];
+    good(&agon(folder.path(), &moved));
+}
+
+#[test]
+fn json_output_has_the_keys_types_and_values_that_it_had() {
+    let folder = files_with_ledger();
+    let commands = [
+        ("games", "games"),
+        ("bots", "bots word-racer"),
+        ("show", "show connect-five --seed 7"),
+        ("play", "play hide-and-seek house:random-seeker house:random-hider --seed 7 --games 2"),
+        ("trial", "trial connect-five house:stacker --games 1 --seed 7"),
+        ("compare", "compare connect-five house:tactician house:stacker --elo1 150 --seed 7"),
+        ("check", "check solitude-scramble ./bot"),
+        ("replay", "replay duel.agon"),
+        ("debug", "debug duel.agon --seat 1"),
+        ("update", "update strict.toml"),
+        ("new", "new connect-five my-bot"),
+    ];
+    for (name, words) in commands {
+        let words: Vec<&str> = words.split(' ').chain(["--json"]).collect();
+        let now = json_values(&good(&agon(folder.path(), &words)));
+        assert_keeps(name, &previous_json(name).into(), &now.into(), false);
     }
 }
 
@@ -76,10 +172,8 @@ fn competition_file_with_a_removed_mode_is_refused_with_its_line_and_what_to_wri
 fn finished_competition_of_a_removed_mode_shows_the_table_it_had() {
     let folder = audited_without_the_mode();
     let shown = good(&agon(folder.path(), &["table", "audited.toml", "--format", "json"]));
-    let was =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/previous/audited-table.json"));
-    let read = |text: &str| serde_json::from_str::<Json>(text).unwrap();
-    assert_eq!(read(&shown), read(&was.unwrap()));
+    let was = fs::read_to_string(previous("audited-table.json")).unwrap();
+    assert_eq!(json_values(&shown), json_values(&was));
 }
 
 #[test]
