@@ -11,7 +11,7 @@ use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
 use super::pdb;
-use crate::cli::{Debug, SandboxMode};
+use crate::args::{Debug, SandboxMode};
 use crate::logs::{fault_text, indent, one_line, times_text};
 use crate::pretty::pretty;
 use crate::{atomic_file, errors, output, setup};

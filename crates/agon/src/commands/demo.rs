@@ -16,7 +16,7 @@ use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 use serde_json::json;
 
 use super::serve;
-use crate::cli::Demo;
+use crate::args::Demo;
 use crate::{output, setup};
 
 /// Plays the competitions, and shows them until CTRL-C.

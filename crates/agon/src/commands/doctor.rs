@@ -9,7 +9,7 @@ use agon_bots::error::Diagnostic;
 use agon_grid::probe::{self, ProbeResult};
 use serde_json::json;
 
-use crate::cli::Doctor;
+use crate::args::Doctor;
 use crate::{grid, output};
 
 /// Result of a check.

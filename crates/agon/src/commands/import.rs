@@ -5,12 +5,12 @@ use agon_competition::LedgerLocation;
 use agon_store::archive;
 use serde_json::json;
 
-use crate::cli;
+use crate::args;
 use crate::competition;
 use crate::output;
 
 /// Creates the ledger.
-pub fn run(args: &cli::Import) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Import) -> Result<(), Diagnostic> {
     let runtime = competition::runtime()?;
     let stem = args.archive.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (moved, ledger, next) = match args.ledger.location() {

@@ -7,8 +7,8 @@ use agon_bots::manifest::quoted;
 use agon_league::config::preset;
 use serde_json::json;
 
+use crate::args::Init;
 use crate::atomic_file::AtomicFile;
-use crate::cli::Init;
 use crate::output;
 
 /// Writes the file, and prints the next steps.

@@ -11,7 +11,7 @@ use agon_bots::starter::{self, Starter, TemplateNames};
 use agon_host::Program;
 use serde_json::json;
 
-use crate::cli::New;
+use crate::args::New;
 use crate::output;
 
 /// Writes the bot, builds it if possible, and prints the next steps.

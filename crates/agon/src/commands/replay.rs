@@ -9,8 +9,8 @@ use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
 use serde_json::{Value as Json, json};
 
+use crate::args::Replay;
 use crate::atomic_file::{self, AtomicFile, digest_of};
-use crate::cli::Replay;
 use crate::{errors, output, setup, watch};
 
 /// Shows or checks the games.

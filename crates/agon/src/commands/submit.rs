@@ -10,8 +10,8 @@ use agon_host::BotRejection;
 use agon_site_db::SubmissionState;
 use serde_json::Value as Json;
 
+use crate::args::Submit;
 use crate::output;
-use crate::server_client::cli::Submit;
 use crate::server_client::client::{Client, Form, tame};
 use crate::server_client::files;
 

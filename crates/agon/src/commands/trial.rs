@@ -16,8 +16,8 @@ use serde_json::{Value as Json, json};
 use super::bot_timings::BotTimings;
 use super::play::faults_text;
 use super::profile::{self, Profile};
+use crate::args::Trial;
 use crate::atomic_file::AtomicFile;
-use crate::cli::Trial;
 use crate::logs::one_line;
 use crate::{output, setup};
 

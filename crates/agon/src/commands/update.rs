@@ -7,7 +7,7 @@ use agon_host::BotRejection;
 use agon_league::config::{EntrantBot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
-use crate::cli::Update;
+use crate::args::Update;
 use crate::output;
 
 /// Number of digits of a commit id that are shown.

@@ -10,15 +10,15 @@ use agon_grid::worker_directory::{HEARTBEAT_INTERVAL, WorkerInfo};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
-use crate::grid::{self, cli};
 use crate::output;
+use crate::{args, grid};
 
 /// Default listening time. Every worker sends a heartbeat within it.
 const LISTEN_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Lists the workers, or drains one.
-pub fn run(args: &cli::Workers) -> Result<(), Diagnostic> {
-    let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
+pub fn run(args: &args::Workers) -> Result<(), Diagnostic> {
+    let wait = args.wait.map(|given| args::grid::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
     let nats = args.nats.required("spectator")?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;

@@ -6,7 +6,7 @@ use agon_core::{Assets, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError};
 
-use crate::cli::Compare;
+use crate::args::Compare;
 use crate::logs::one_line;
 use crate::setup;
 
