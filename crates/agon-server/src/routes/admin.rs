@@ -1,6 +1,6 @@
 //! Organiser API: creating and running competitions.
 
-use agon_league::config::preset;
+use agon_league::presets::preset;
 use agon_site_db::{
     CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant, Origin,
     UploadLimits,

@@ -102,7 +102,7 @@ impl Site {
             state: CompetitionState::Open,
             public: true,
             limits: UploadLimits { per_contributor: Some(2), max_bytes: Some(100_000) },
-            preset: agon_server::runs::competition_file::split_entrants(&sitting.text).unwrap().0,
+            preset: agon_league::config::edit::split_entrants(&sitting.text).unwrap().0,
             by: None,
             at: Timestamp::now(),
         };

@@ -4,7 +4,7 @@ use std::fs;
 
 use agon_bots::Diagnostic;
 use agon_bots::manifest::quoted;
-use agon_league::config::preset;
+use agon_league::presets::preset;
 use serde_json::json;
 
 use crate::args::Init;
