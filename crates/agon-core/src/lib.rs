@@ -23,9 +23,11 @@ pub mod picture;
 pub mod player;
 pub mod random;
 pub mod record;
+pub mod sanitize;
 pub mod seat;
 pub mod settings;
 pub mod standings_rules;
+pub mod text_format;
 
 pub use assets::Assets;
 pub use bot_rules::{BotFile, BotRules, PythonApi};

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::Diagnostic;
+use agon_core::text_format::plural;
 use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
 use async_nats::{Message, Subject, Subscriber};
@@ -254,7 +255,7 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
     context.workers().admit(&request);
     if !known {
-        let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        let cores = plural(request.cores, "core", "cores");
         tracing::info!(worker = name, cores = request.cores, speed = request.speed, "worker joined");
         context.notify(&format!("worker {name} joined with {cores}"));
     }

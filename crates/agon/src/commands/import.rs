@@ -17,7 +17,9 @@ pub fn run(args: &args::Import) -> Result<(), Diagnostic> {
         LedgerLocation::File => {
             let ledger = args.to.clone().unwrap_or_else(|| args.archive.with_extension("ledger"));
             let moved = runtime.block_on(archive::import_to_file(&args.archive, &ledger))?;
-            let file = agon_bots::manifest::quoted(&ledger.with_extension("toml").display().to_string());
+            let file = agon_core::text_format::shell_quote_path(
+                &ledger.with_extension("toml").display().to_string(),
+            );
             (moved, ledger.display().to_string(), format!("resume with: agon run {file}"))
         }
         LedgerLocation::Database(url) => {

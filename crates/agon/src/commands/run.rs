@@ -60,7 +60,7 @@ fn run_with(
     if args.json {
         return stop_result(ended, "");
     }
-    let mut file = agon_bots::manifest::quoted(&loaded.place.named);
+    let mut file = agon_core::text_format::shell_quote_path(&loaded.place.named);
     if place != LedgerLocation::File {
         file += " --database URL";
     }
