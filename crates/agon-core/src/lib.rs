@@ -17,6 +17,7 @@ pub mod fault;
 pub mod frame;
 pub mod game;
 pub mod game_texts;
+pub mod ignore_poison;
 pub mod info;
 pub mod outcome;
 pub mod picture;
@@ -37,6 +38,7 @@ pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
 pub use game_texts::{CompetitionRules, GameTexts, StarterBot, StarterFile, Starters};
+pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
     BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
 };

@@ -1,9 +1,10 @@
 //! Connection to the workers through NATS: which workers there are, and how many jobs wait.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_grid::permissions::{self, Role};
 use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_league::MatchKey;
@@ -60,7 +61,7 @@ impl GridClient {
     }
 
     fn lock_stats(&self) -> MutexGuard<'_, BTreeMap<String, WorkerStats>> {
-        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stats.lock_ignoring_poison()
     }
 
     /// Statistics of one competition.

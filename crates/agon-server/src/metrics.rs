@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_grid::messages::Heartbeat;
 use agon_grid::worker_directory::WorkerStatus as WorkerState;
 use axum::extract::{MatchedPath, Request, State};
@@ -73,7 +74,7 @@ impl HttpMetrics {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock_ignoring_poison()
 }
 
 /// Counts a request by the route it matched. Counting by path would create an unlimited number of series.

@@ -3,10 +3,11 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::env;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
 
 use agon_bots::Diagnostic;
+use agon_core::LockIgnoringPoison as _;
 use clap::ValueEnum as _;
 use indicatif::{MultiProgress, ProgressBar};
 use serde_json::json;
@@ -208,7 +209,7 @@ static DESTINATION: Mutex<Destination> = Mutex::new(Destination::Stderr);
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
 fn destination() -> MutexGuard<'static, Destination> {
-    DESTINATION.lock().unwrap_or_else(PoisonError::into_inner)
+    DESTINATION.lock_ignoring_poison()
 }
 
 /// While it exists, lines do not go straight to stderr.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agon_bots::SandboxMode;
 use agon_bots::check::{CheckRequest, check};
+use agon_core::LockIgnoringPoison as _;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
@@ -62,7 +63,7 @@ fn check_loop(app: &AppState, handle: &Handle) {
         };
         app.check_queue.checking.fetch_sub(1, Ordering::Relaxed);
         if !found && !app.is_stopping() {
-            let arrivals = app.check_queue.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+            let arrivals = app.check_queue.arrivals.lock_ignoring_poison();
             let waited = app
                 .check_queue
                 .wake

@@ -13,8 +13,9 @@ pub mod upload;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_site_db::{
     CompetitionState, Entrant, EntrantId, HostedCompetition, Origin, Submission, SubmissionId,
 };
@@ -47,7 +48,7 @@ impl CheckQueue {
 
     /// Wakes the threads: there is a new submission, or the server stops.
     pub fn wake(&self) {
-        *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.arrivals.lock_ignoring_poison() += 1;
         self.wake.notify_all();
     }
 
