@@ -28,7 +28,7 @@ pub struct GridClient {
 #[derive(Clone, Debug, Default)]
 pub struct WorkerStats {
     /// The competition's id on the grid.
-    pub cup: String,
+    pub competition_id: String,
     /// Unplayable matches, each with the errors of all workers that tried it.
     pub unplayable: Vec<(MatchKey, Vec<String>)>,
     /// Cross-checked matches with equal results.

@@ -217,8 +217,8 @@ async fn hostile_uploads_are_rejected_with_a_clear_message_and_leave_nothing() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let data = &site.app.config.data;
-    assert_eq!(site.app.office.count_queued().await.unwrap(), 0);
-    assert!(site.app.office.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
+    assert_eq!(site.app.site_db.count_queued().await.unwrap(), 0);
+    assert!(site.app.site_db.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
     assert!(!data.join("competitions/cup/bots").exists());
     let left = std::fs::read_dir(data.join("incoming")).unwrap().count();
     assert_eq!(left, 0, "files of a rejected upload are left");
@@ -243,7 +243,7 @@ async fn two_hundred_concurrent_uploads_are_all_queued() {
         assert_eq!(answer.status, 201, "{}", answer.json);
         assert_eq!(answer.json["state"], "queued");
     }
-    assert_eq!(site.app.office.count_queued().await.unwrap(), 200);
+    assert_eq!(site.app.site_db.count_queued().await.unwrap(), 200);
     // One more of either exceeds the limit, and a restart loses no submission.
     let body = form(&[("name", None, b"Another"), ("file", Some("Bot.py"), GOOD)]);
     let answer = send(&authors[0], "competitions/cup/bots", body).await;

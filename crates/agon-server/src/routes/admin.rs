@@ -222,11 +222,11 @@ async fn make_competition(
         by: Some(me.account()),
         at: Timestamp::now(),
     };
-    let created = app.office.create_competition(&new).await?;
-    app.arenas.add(&created.id, info.id);
+    let created = app.site_db.create_competition(&new).await?;
+    app.competitions.add(&created.id, info.id);
     if let Err(error) = add_house_bots(&app, &created, &parsed.house_bots).await {
-        let _ = app.office.delete_competition(&created.id).await;
-        app.arenas.remove(&created.id);
+        let _ = app.site_db.delete_competition(&created.id).await;
+        app.competitions.remove(&created.id);
         return Err(error);
     }
     append_audit(&app, me, "competition.create", &created.id, &created.name, "").await?;
@@ -285,7 +285,7 @@ async fn add_house_bots(app: &AppState, created: &HostedCompetition, house: &[En
             bot: Some(line.bot.clone()),
             at: Timestamp::now(),
         };
-        app.office
+        app.site_db
             .add_entrant(&new, &[CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed])
             .await?;
     }
@@ -298,7 +298,7 @@ async fn unused_id(app: &AppState, name: &str) -> ApiResult<String> {
     let words: String = name.chars().map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
     let slug: String = words.join("-").chars().take(40).collect();
-    let free = read_model::free_id(&app.office, slug.trim_end_matches('-'), 1000).await?;
+    let free = read_model::free_id(&app.site_db, slug.trim_end_matches('-'), 1000).await?;
     free.ok_or_else(|| {
         ApiError::conflict("taken", "too many competitions have this name").hint("choose another")
     })
@@ -306,7 +306,7 @@ async fn unused_id(app: &AppState, name: &str) -> ApiResult<String> {
 
 /// A competition that was created on the dashboard, or 409.
 async fn find_hosted(app: &AppState, id: &str) -> ApiResult<HostedCompetition> {
-    let found = app.office.competition(id).await?;
+    let found = app.site_db.competition(id).await?;
     match found.origin {
         Origin::Hosted => Ok(found),
         Origin::File => {
@@ -349,10 +349,10 @@ async fn edit_file(
         limits: Some(limits),
         ..CompetitionPatch::default()
     };
-    let edited = app.office.edit_competition(&id, &before, &edit).await?;
+    let edited = app.site_db.edit_competition(&id, &before, &edit).await?;
     if !parsed.house_bots.is_empty() {
-        for old in app.office.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
-            app.office.withdraw(old.id, Timestamp::now()).await?;
+        for old in app.site_db.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
+            app.site_db.withdraw(old.id, Timestamp::now()).await?;
         }
         add_house_bots(&app, &edited, &parsed.house_bots).await?;
     }
@@ -377,8 +377,8 @@ async fn delete_competition(
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let found = find_hosted(&app, &id).await?;
-    app.office.delete_competition(&id).await?;
-    app.arenas.remove(&id);
+    app.site_db.delete_competition(&id).await?;
+    app.competitions.remove(&id);
     append_audit(&app, me, "competition.delete", &id, &found.name, "").await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -399,7 +399,7 @@ async fn run_action(
     Json(body): Json<ActionBody>,
 ) -> ApiResult<Json<AdminCompetition>> {
     let me = caller.organiser()?;
-    let found = app.office.competition(&id).await?;
+    let found = app.site_db.competition(&id).await?;
     let reason = body.reason.unwrap_or_default();
     if reason.chars().count() > 500 {
         return Err(ApiError::invalid("reason", "reason: at most 500 characters"));
@@ -413,7 +413,7 @@ async fn run_action(
         OrganiserAction::Next => next(&app, &found).await,
     }?;
     append_audit(&app, me, &format!("competition.{}", body.action.name()), &id, &found.name, &reason).await?;
-    if let Ok(competition_handle) = app.arenas.get(&id) {
+    if let Ok(competition_handle) = app.competitions.get(&id) {
         competition_handle.changed();
         competition_handle.publish(FeedEvent::State { state: done.state, message: done.message.clone() });
     }
@@ -435,7 +435,7 @@ async fn set_state(
     if !from.contains(&found.state) {
         return Err(wrong_state(found, what));
     }
-    match app.office.set_state(&found.id, from, to, None).await {
+    match app.site_db.set_state(&found.id, from, to, None).await {
         // Another organiser changed the state first.
         Err(agon_site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
         other => {
@@ -459,7 +459,7 @@ async fn open(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedComp
 /// Accepts, or no longer accepts, new versions while the competition waits for its next phase.
 async fn close_between_phases(app: &AppState, id: &str, closed: bool) -> ApiResult<HostedCompetition> {
     let edit = CompetitionPatch { closed_between_phases: Some(closed), ..CompetitionPatch::default() };
-    Ok(app.office.edit_competition(id, &[CompetitionState::Waiting], &edit).await?)
+    Ok(app.site_db.edit_competition(id, &[CompetitionState::Waiting], &edit).await?)
 }
 
 async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
@@ -479,7 +479,7 @@ async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCom
 
 /// Fails while bots are being checked: they would be left out.
 async fn check_none_pending(app: &AppState, id: &str) -> ApiResult<()> {
-    match app.office.count_pending(id).await? {
+    match app.site_db.count_pending(id).await? {
         0 => Ok(()),
         1 => {
             Err(ApiError::conflict("checking", "a bot is still being checked").hint("try again in a moment"))
@@ -498,7 +498,7 @@ async fn start(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCom
         entrants::assign_numbers(app, found).await
     };
     if let Err(error) = ready.await {
-        let _ = app.office.set_state(&found.id, &[CompetitionState::Closed], found.state, None).await;
+        let _ = app.site_db.set_state(&found.id, &[CompetitionState::Closed], found.state, None).await;
         return Err(error);
     }
     let started = set_state(
@@ -578,13 +578,13 @@ pub async fn append_audit(
         reason: reason.to_owned(),
         detail: "{}".to_owned(),
     };
-    app.office.append_audit(&entry).await?;
+    app.site_db.append_audit(&entry).await?;
     Ok(())
 }
 
 /// The competition, as sent to organisers.
 async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiResult<AdminCompetition> {
-    let entrants = app.office.entrants(&one.id).await?;
+    let entrants = app.site_db.entrants(&one.id).await?;
     let house = entrants.iter().filter(|entrant| entrant.withdrawn.is_none());
     let house = house.filter_map(|entrant| entrant.bot.as_deref()?.strip_prefix("house:").map(str::to_owned));
     Ok(AdminCompetition {

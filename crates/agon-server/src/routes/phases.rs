@@ -301,7 +301,7 @@ async fn bracket(
         return Err(ApiError::not_found("bracket").hint("this phase is not an elimination"));
     }
     let make = || {
-        app.arenas.compute(move |handle: &Handle| {
+        app.competitions.compute(move |handle: &Handle| {
             let bracket = handle.block_on(compute_bracket(&loaded, &*ledger, number))?;
             EncodedJson::from_value(&bracket)
         })

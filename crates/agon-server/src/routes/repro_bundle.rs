@@ -54,7 +54,7 @@ pub async fn build(
         files.extend(assets.into_iter().map(|(setting, content)| (format!("{setting}.txt"), content)));
         zip_files(&name, files)
     };
-    app.arenas.compute(work).await
+    app.competitions.compute(work).await
 }
 
 fn zip_files(folder: &str, files: Vec<(String, Vec<u8>)>) -> ApiResult<Bytes> {

@@ -92,7 +92,7 @@ pub fn play(app: &AppState, id: &str) {
 /// Resumes checks and competitions that were interrupted when the server stopped.
 pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
     crate::uploads::start(app).await?;
-    let running = all_competitions(&app.office).await?.into_iter();
+    let running = all_competitions(&app.site_db).await?.into_iter();
     for one in running.filter(|one| one.state == CompetitionState::Running) {
         play(app, &one.id);
     }

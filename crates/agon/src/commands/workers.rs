@@ -44,8 +44,8 @@ fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Diagnostic> {
     }
     output::print(&table(workers))?;
     for one in workers {
-        for (cup, why) in &one.heartbeat.refused {
-            output::note(&format!("{} is rejected by {cup}: {why}", one.heartbeat.worker));
+        for (competition, why) in &one.heartbeat.refused {
+            output::note(&format!("{} is rejected by {competition}: {why}", one.heartbeat.worker));
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ fn worker_json(one: &WorkerInfo) -> Json {
         "games": beat.games, "games_per_second": beat.games_per_second, "used": beat.utilization, "speed": beat.speed,
         "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.age.as_millis() as u64, "since_ms": beat.started_ms,
         "faults": beat.faults, "failed": beat.failed_jobs,
-        "refused": beat.refused.iter().map(|(cup, why)| json!({"competition": cup, "why": why})).collect::<Vec<_>>(),
+        "refused": beat.refused.iter().map(|(competition, why)| json!({"competition": competition, "why": why})).collect::<Vec<_>>(),
         "boards": beat.live_games.iter().map(|board| json!({
             "competition": board.competition_id, "board": board.slot, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
             "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.elapsed_ms,
