@@ -15,6 +15,7 @@ use std::time::SystemTime;
 use agon_core::Place;
 use agon_core::assets::content_hash;
 use agon_core::settings::closest_name;
+use agon_core::text_format::shell_quote_path;
 use agon_host::{Program, ProgramError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -131,7 +132,7 @@ impl Manifest {
         if self.here {
             return command.to_owned();
         }
-        format!("(cd {} && {command})", quoted(&self.spec))
+        format!("(cd {} && {command})", shell_quote_path(&self.spec))
     }
 
     /// Hash of the bot's files: the files at the top of its folder, and those in subfolders that its command names.
@@ -235,17 +236,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
-}
-
-/// Quotes a path for a shell.
-pub fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,@%".contains(c);
-    if !path.is_empty() && !path.starts_with('-') && path.chars().all(plain) {
-        return path.to_owned();
-    }
-    // A shell command would read a path that begins with a dash as an option.
-    let dash = if path.starts_with('-') { "./" } else { "" };
-    format!("'{dash}{}'", path.replace('\'', r"'\''"))
 }
 
 /// `ManifestFields` of the file.
@@ -402,15 +392,6 @@ mod tests {
         let long = format!("command = \"a\"\nname = \"{}\"", "x".repeat(61));
         assert!(refused(&long).contains("agon.toml:2: the name is longer"));
         assert!(ManifestFields::read(Path::new("agon.toml"), b"command = \"\xff\"").is_err());
-    }
-
-    #[test]
-    fn path_with_special_characters_is_quoted() {
-        assert_eq!(quoted("bots/my-bot_2.0"), "bots/my-bot_2.0");
-        assert_eq!(quoted("my bot"), "'my bot'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("-bot"), "'./-bot'");
-        assert_eq!(quoted("$HOME"), "'$HOME'");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agon_core::sanitize::replace_controls;
 use agon_core::{BotFile, GameInfo, PythonApi};
 use agon_engine::ProgramSpec;
 use agon_host::BotRejection;
@@ -328,8 +329,9 @@ fn write_bot_file(folder: &Path, file: BotFile, content: &[u8]) -> io::Result<()
 /// Name of a file or folder without its extension.
 fn stem(path: &Path) -> String {
     // The name becomes a bot's name, so control characters are replaced.
-    let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(tame).collect())
+    path.file_stem().map_or_else(String::new, |stem| {
+        replace_controls(&stem.to_string_lossy(), char::REPLACEMENT_CHARACTER)
+    })
 }
 
 /// Checks before any game that this machine has the required sandbox layers.

@@ -80,14 +80,14 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
     let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
-    let bout = MatchRunner {
+    let runner = MatchRunner {
         game: table.as_ref(),
         assets: &Assets::none(),
         parts: &parts,
         parts_give_points: false,
     };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
-    let played = bout.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
+    let played = runner.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
     assert!(played.faults.is_empty(), "{:?}", played.faults);
     played.games[0].digest
 }
@@ -231,10 +231,10 @@ fn bot_with_paths_of_this_machine_cannot_be_packed() {
         ("cup/mine/agon.toml", "command = \"python3 lines.py\"\n"),
         ("cup/mine/real.py", ""),
     ]);
-    let cup = home.path().join("cup");
+    let competition = home.path().join("cup");
     let failure = |game: &str, bot: &str| {
-        let seat = seated(game, &[bot], &cup).remove(0);
-        package::pack(game, &seat, &cup).unwrap_err().to_string()
+        let seat = seated(game, &[bot], &competition).remove(0);
+        package::pack(game, &seat, &competition).unwrap_err().to_string()
     };
     let said = failure("word-racer", "python3 ../outside/lines.py");
     assert!(
@@ -243,7 +243,7 @@ fn bot_with_paths_of_this_machine_cannot_be_packed() {
         ),
         "{said}"
     );
-    symlink("../../outside/lines.py", cup.join("mine/lines.py")).unwrap();
+    symlink("../../outside/lines.py", competition.join("mine/lines.py")).unwrap();
     let said = failure("connect-five", "mine");
     assert!(
         said.contains("lines.py: leads outside the bot's folder\nhint: replace the link by the file"),

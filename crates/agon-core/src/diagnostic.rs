@@ -291,7 +291,8 @@ impl Diagnostic {
 
     /// The text form of this error without hints and related errors.
     pub fn text_without_hints(&self) -> String {
-        let lines = self.own_lines().into_iter().filter(|line| !matches!(line, TextLine::Hint(_)));
+        let lines =
+            self.lines_without_related().into_iter().filter(|line| !matches!(line, TextLine::Hint(_)));
         lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
     }
 
@@ -311,10 +312,10 @@ impl Diagnostic {
 
     /// The lines of the text form.
     pub fn text_lines(&self) -> Vec<TextLine> {
-        self.all().flat_map(Self::own_lines).collect()
+        self.all().flat_map(Self::lines_without_related).collect()
     }
 
-    fn own_lines(&self) -> Vec<TextLine> {
+    fn lines_without_related(&self) -> Vec<TextLine> {
         let own = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let mut lines: Vec<TextLine> = own(&self.summary()).into_iter().map(TextLine::of_problem).collect();
         lines.extend(self.details.iter().map(|line| TextLine::of_problem(format!("  {line}"))));

@@ -17,15 +17,18 @@ pub mod fault;
 pub mod frame;
 pub mod game;
 pub mod game_texts;
+pub mod ignore_poison;
 pub mod info;
 pub mod outcome;
 pub mod picture;
 pub mod player;
 pub mod random;
 pub mod record;
+pub mod sanitize;
 pub mod seat;
 pub mod settings;
 pub mod standings_rules;
+pub mod text_format;
 
 pub use assets::Assets;
 pub use bot_rules::{BotFile, BotRules, PythonApi};
@@ -35,6 +38,7 @@ pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
 pub use game_texts::{CompetitionRules, GameTexts, StarterBot, StarterFile, Starters};
+pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
     BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
 };

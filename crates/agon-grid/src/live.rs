@@ -5,9 +5,10 @@ mod chunks;
 mod remote_source;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_league::{Entrant, MatchKey};
 use agon_runner::LiveGame;
 use agon_runner::live::{LiveSource, RemoteGames, SubscribeError};
@@ -101,7 +102,7 @@ async fn listen(state: Arc<RemoteState>) {
 
 impl RemoteState {
     fn slots(&self) -> MutexGuard<'_, Vec<RemoteSlot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock_ignoring_poison()
     }
 
     fn record_heartbeat(&self, heartbeat: Heartbeat, now: Instant) {

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, ErrorCode};
@@ -135,18 +136,18 @@ impl NatsConnection {
 
     /// Latest server error, such as a permissions violation.
     pub fn last_server_error(&self) -> Option<String> {
-        self.server_errors.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+        self.server_errors.lock_ignoring_poison().back().cloned()
     }
 
     /// Returns and clears the server errors.
     pub fn take_server_errors(&self) -> Vec<String> {
-        self.server_errors.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        self.server_errors.lock_ignoring_poison().drain(..).collect()
     }
 }
 
 fn record_server_error(server_errors: &Mutex<VecDeque<String>>, event: &Event) {
     if let Event::ServerError(ServerError::Other(text)) = event {
-        let mut errors = server_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut errors = server_errors.lock_ignoring_poison();
         if errors.len() == MAX_SERVER_ERRORS {
             errors.pop_front();
         }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use agon_store::{CheckHealth, DoctorCheck};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::response::Response;
 use async_nats::jetstream::{consumer, stream};
@@ -14,53 +15,17 @@ use crate::messages::{self, Announcement, MAX_CHUNK_BYTES};
 use crate::permissions::{Role, check, round_trip};
 use crate::{GridError, NatsConnection, NatsOptions, nats, nats_errors, subjects, worker_directory};
 
-/// Outcome of a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Health {
-    /// OK.
-    Good,
-    /// Works, but could be better.
-    Note,
-    /// A requirement is not met.
-    Bad,
-}
-
-/// Result of one check.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ProbeResult {
-    /// Name of the check.
-    pub check: &'static str,
-    /// Outcome.
-    pub health: Health,
-    /// Finding.
-    pub found: String,
-    /// Hint for the user.
-    pub hint: String,
-}
-
-impl ProbeResult {
-    fn good(check: &'static str, found: impl Into<String>) -> Self {
-        Self { check, health: Health::Good, found: found.into(), hint: String::new() }
-    }
-
-    fn note(check: &'static str, found: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { check, health: Health::Note, found: found.into(), hint: hint.into() }
-    }
-
-    /// Failed check.
-    pub fn bad(check: &'static str, error: &GridError) -> Self {
-        let error = error.diagnostic();
-        let hint = error.hint_text().unwrap_or_default();
-        Self { check, health: Health::Bad, found: error.summary(), hint }
-    }
+/// Check that failed.
+fn failed(check: &'static str, error: &GridError) -> DoctorCheck {
+    DoctorCheck::bad(check, &error.diagnostic())
 }
 
 /// Tests a server as the user in the options. Takes about three seconds on a good server; no check waits longer than
 /// [`nats::CONNECT_TIMEOUT`].
-pub async fn probe_server(options: &NatsOptions) -> Vec<ProbeResult> {
+pub async fn probe_server(options: &NatsOptions) -> Vec<DoctorCheck> {
     let link = match NatsConnection::connect(options).await {
         Ok(link) => link,
-        Err(error) => return vec![ProbeResult::bad("nats", &error)],
+        Err(error) => return vec![failed("nats", &error)],
     };
     let mut results = Vec::new();
     match best_round_trip(&link).await {
@@ -68,9 +33,9 @@ pub async fn probe_server(options: &NatsOptions) -> Vec<ProbeResult> {
             let version = link.client().server_info().version;
             let found =
                 format!("nats-server {version} at {}, round trip {}", link.url(), format_millis(duration));
-            results.push(ProbeResult::good("nats", found));
+            results.push(DoctorCheck::good("nats", found));
         }
-        Err(error) => return vec![ProbeResult::bad("nats", &error)],
+        Err(error) => return vec![failed("nats", &error)],
     }
     results.extend([check_tls(options, &link), check_user(options, &link), check_max_payload(&link)]);
     let can_coordinate = check(&link, Role::Coordinator).await;
@@ -83,8 +48,8 @@ pub async fn probe_server(options: &NatsOptions) -> Vec<ProbeResult> {
     ];
     let allowed: Vec<String> = roles.into_iter().filter(|one| one.0).map(|one| one.1.describe()).collect();
     results.push(match &can_coordinate {
-        Err(error) if allowed.is_empty() => ProbeResult::bad("nats rights", error),
-        _ => ProbeResult::good("nats rights", format!("this user may {}", allowed.join(", "))),
+        Err(error) if allowed.is_empty() => failed("nats rights", error),
+        _ => DoctorCheck::good("nats rights", format!("this user may {}", allowed.join(", "))),
     });
     if can_coordinate.is_ok() {
         results.extend(check_jetstream(&link).await);
@@ -106,18 +71,18 @@ async fn best_round_trip(link: &NatsConnection) -> Result<Duration, GridError> {
     Ok(best)
 }
 
-fn check_tls(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
+fn check_tls(options: &NatsOptions, link: &NatsConnection) -> DoctorCheck {
     let is_requested =
         options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://");
     if is_requested || link.client().server_info().tls_required {
-        return ProbeResult::good("nats tls", "the connection is encrypted");
+        return DoctorCheck::good("nats tls", "the connection is encrypted");
     }
     if is_local_server(link) {
-        return ProbeResult::good("nats tls", "not encrypted, but local");
+        return DoctorCheck::good("nats tls", "not encrypted, but local");
     }
     let hint =
         "others on the network can read and change messages; docs/deploying.md shows how to set up TLS";
-    ProbeResult::note("nats tls", "not encrypted", hint)
+    DoctorCheck::note("nats tls", "not encrypted", hint)
 }
 
 /// Whether the server is on this machine.
@@ -130,44 +95,38 @@ fn is_local_server(link: &NatsConnection) -> bool {
     link.url().split(',').all(host)
 }
 
-fn check_user(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
+fn check_user(options: &NatsOptions, link: &NatsConnection) -> DoctorCheck {
     let info = link.client().server_info();
     match (info.auth_required, nats::user_in_url(&options.url)) {
-        (true, Some(user)) => ProbeResult::good("nats user", format!("logged in as {user}")),
-        (true, None) => ProbeResult::good("nats user", "logged in with credentials"),
+        (true, Some(user)) => DoctorCheck::good("nats user", format!("logged in as {user}")),
+        (true, None) => DoctorCheck::good("nats user", "logged in with credentials"),
         (false, _) => {
             let hint = "everyone who reaches this server has full access; docs/deploying.md shows how to set up users";
-            ProbeResult::note("nats user", "the server requires no login", hint)
+            DoctorCheck::note("nats user", "the server requires no login", hint)
         }
     }
 }
 
-fn check_max_payload(link: &NatsConnection) -> ProbeResult {
+fn check_max_payload(link: &NatsConnection) -> DoctorCheck {
     let (max_payload, needed) = (link.client().server_info().max_payload, MAX_CHUNK_BYTES + (64 << 10));
     if max_payload >= needed {
-        return ProbeResult::good("nats payload", format!("messages of up to {} KiB", max_payload >> 10));
+        return DoctorCheck::good("nats payload", format!("messages of up to {} KiB", max_payload >> 10));
     }
     let hint = "set max_payload: 1MB in the server's configuration".to_owned();
     let found = format!("messages of up to {} KiB; {} KiB are required", max_payload >> 10, needed >> 10);
-    ProbeResult { check: "nats payload", health: Health::Bad, found, hint }
+    DoctorCheck { name: "nats payload".into(), health: CheckHealth::Bad, found, hint }
 }
 
 /// Checks JetStream, a work queue and a file stream, as a coordinator uses them.
-async fn check_jetstream(link: &NatsConnection) -> Vec<ProbeResult> {
+async fn check_jetstream(link: &NatsConnection) -> Vec<DoctorCheck> {
     let mut results = Vec::new();
     match link.jetstream().request("INFO", &()).await {
         Ok(Response::Ok(account)) => results.push(check_storage(&account)),
         Ok(Response::Err { error }) => {
-            return vec![ProbeResult::bad(
-                "jetstream",
-                &link.jetstream_error("read the JetStream account", &error),
-            )];
+            return vec![failed("jetstream", &link.jetstream_error("read the JetStream account", &error))];
         }
         Err(error) => {
-            return vec![ProbeResult::bad(
-                "jetstream",
-                &link.jetstream_error("read the JetStream account", &error),
-            )];
+            return vec![failed("jetstream", &link.jetstream_error("read the JetStream account", &error))];
         }
     }
     let id = format!("{:x}{:x}", std::process::id(), nanos());
@@ -176,8 +135,8 @@ async fn check_jetstream(link: &NatsConnection) -> Vec<ProbeResult> {
         ("jetstream files", check_file_stream(link, &id).await),
     ] {
         results.push(match outcome {
-            Ok(found) => ProbeResult::good(check, found),
-            Err(error) => ProbeResult::bad(check, &error),
+            Ok(found) => DoctorCheck::good(check, found),
+            Err(error) => failed(check, &error),
         });
     }
     results
@@ -202,7 +161,7 @@ struct AccountLimits {
     max_streams: i64,
 }
 
-fn check_storage(account: &JetStreamAccount) -> ProbeResult {
+fn check_storage(account: &JetStreamAccount) -> DoctorCheck {
     /// Space for the bots of a large league and some minutes of jobs.
     const MIN_FREE_BYTES: i64 = 256 << 20;
     let (limits, used) = (&account.limits, account.storage >> 20);
@@ -213,15 +172,15 @@ fn check_storage(account: &JetStreamAccount) -> ProbeResult {
     };
     let free = limits.max_storage.saturating_sub_unsigned(account.storage);
     if limits.max_storage >= 0 && free < MIN_FREE_BYTES {
-        ProbeResult::note(
+        DoctorCheck::note(
             "jetstream",
             found,
             "little space is left; raise max_file_store in the server's configuration",
         )
     } else if (0..2).contains(&limits.max_streams) {
-        ProbeResult::note("jetstream", found, "two streams are required; raise max_streams of the account")
+        DoctorCheck::note("jetstream", found, "two streams are required; raise max_streams of the account")
     } else {
-        ProbeResult::good("jetstream", found)
+        DoctorCheck::good("jetstream", found)
     }
 }
 
@@ -324,28 +283,28 @@ fn unexpected_behaviour(link: &NatsConnection, doing: &str, what: &str) -> GridE
 }
 
 /// Checks that a worker may fetch files. The first coordinator creates the file stream.
-async fn check_worker_file_access(link: &NatsConnection) -> ProbeResult {
+async fn check_worker_file_access(link: &NatsConnection) -> DoctorCheck {
     use async_nats::jetstream::stream::DirectGetErrorKind as Kind;
     let Ok(stream) = link.jetstream().get_stream_no_info(subjects::BLOB_STREAM).await else {
-        return ProbeResult::note("jetstream files", "cannot be opened", "");
+        return DoctorCheck::note("jetstream files", "cannot be opened", "");
     };
     match stream.direct_get_last_for_subject(subjects::blob("doctor", 0)).await {
-        Ok(_) => ProbeResult::good("jetstream files", "can be fetched"),
+        Ok(_) => DoctorCheck::good("jetstream files", "can be fetched"),
         Err(error) if error.kind() == Kind::NotFound => {
-            ProbeResult::good("jetstream files", "can be fetched")
+            DoctorCheck::good("jetstream files", "can be fetched")
         }
         Err(error) => match link.jetstream_error("fetch a file", &error) {
             GridError::JetStream { what, .. } if !what.to_lowercase().contains("permissions") => {
                 let hint = "the first `agon run --nats` creates it; if there was one, check that JetStream is enabled";
-                ProbeResult::note("jetstream files", "the file stream does not exist yet", hint)
+                DoctorCheck::note("jetstream files", "the file stream does not exist yet", hint)
             }
-            denied => ProbeResult::bad("jetstream files", &denied),
+            denied => failed("jetstream files", &denied),
         },
     }
 }
 
 /// Lists workers and competitions. Listens slightly longer than a heartbeat interval.
-async fn check_presence(link: &NatsConnection) -> Vec<ProbeResult> {
+async fn check_presence(link: &NatsConnection) -> Vec<DoctorCheck> {
     let (Ok(directory), Ok(mut announcements)) = (
         worker_directory::WorkerDirectory::listen(link).await,
         link.client().subscribe(subjects::ANNOUNCEMENTS).await,
@@ -365,16 +324,16 @@ async fn check_presence(link: &NatsConnection) -> Vec<ProbeResult> {
     let names: Vec<&str> = workers.iter().map(|one| one.heartbeat.worker.as_str()).take(8).collect();
     let more = if workers.len() > 8 { format!(" and {} more", workers.len() - 8) } else { String::new() };
     let listed = match workers.len() {
-        0 => ProbeResult::note("workers", "no workers connected", "start one with: agon worker --nats URL"),
-        1 => ProbeResult::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
+        0 => DoctorCheck::note("workers", "no workers connected", "start one with: agon worker --nats URL"),
+        1 => DoctorCheck::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
         many => {
-            ProbeResult::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", ")))
+            DoctorCheck::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", ")))
         }
     };
     let running = if competitions.is_empty() {
-        ProbeResult::good("competitions", "none is running")
+        DoctorCheck::good("competitions", "none is running")
     } else {
-        ProbeResult::good("competitions", competitions.into_iter().collect::<Vec<_>>().join(", "))
+        DoctorCheck::good("competitions", competitions.into_iter().collect::<Vec<_>>().join(", "))
     };
     vec![listed, running]
 }

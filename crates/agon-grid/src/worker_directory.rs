@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use async_nats::client::RequestErrorKind;
 use futures_util::StreamExt as _;
 use tokio::task::JoinHandle;
@@ -151,7 +152,7 @@ impl WorkerDirectory {
                 // Undecodable heartbeats come from another version. Such a worker is refused when it asks to join.
                 let Ok(heartbeat) = messages::decode::<Heartbeat>(&message.payload) else { continue };
                 let worker = message.subject.split('.').nth(2).unwrap_or_default();
-                let mut log = log_of_task.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut log = log_of_task.lock_ignoring_poison();
                 log.record(worker, heartbeat, Instant::now());
             }
         });
@@ -160,7 +161,7 @@ impl WorkerDirectory {
 
     /// All workers, by name.
     pub fn workers(&self) -> Vec<WorkerInfo> {
-        self.heartbeats.lock().unwrap_or_else(PoisonError::into_inner).workers(Instant::now())
+        self.heartbeats.lock_ignoring_poison().workers(Instant::now())
     }
 
     /// Sends a command to a worker and waits for its reply.

@@ -22,16 +22,16 @@ use scripted::{
 };
 
 /// Number of jobs in the queue, waiting or leased.
-async fn held(link: &NatsConnection, cup: &str) -> u64 {
+async fn held(link: &NatsConnection, competition: &str) -> u64 {
     let stream = link.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
-    let info = stream.consumer_info(cup).await.unwrap();
+    let info = stream.consumer_info(competition).await.unwrap();
     info.num_pending + info.num_ack_pending as u64
 }
 
 /// Waits until the queue has this number of jobs, waiting or leased.
-async fn until_held(link: &NatsConnection, cup: &str, wanted: u64) {
+async fn until_held(link: &NatsConnection, competition: &str, wanted: u64) {
     let begun = Instant::now();
-    while held(link, cup).await != wanted {
+    while held(link, competition).await != wanted {
         assert!(begun.elapsed() < agon_test_servers::WAIT_TIMEOUT, "the queue never has {wanted} jobs");
         pause(20).await;
     }
@@ -42,17 +42,17 @@ fn competition_with_several_phases_gives_the_tables_of_a_local_run() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), TestCompetition::new(&[LEAGUE, LEAGUE]));
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let (nats, runtime, competition) = (Nats::start(), runtime(), TestCompetition::new(&[LEAGUE, LEAGUE]));
+    let ledger = competition.ledger(&runtime);
+    let fleet = competition.fleet(&nats, &runtime, &ledger, options());
+    let led = CoordinatedRun { competition: &competition, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let work =
         async |name: &str| ScriptedWorker::join(&nats, name, fleet.competition_id()).await.work().await;
     let (ended, told, _) =
         led.while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), 2 * MATCHES));
     let phases = runtime.block_on(ledger.phases()).unwrap();
-    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+    assert_eq!(tables(&phases), tables(&competition.alone(&runtime)));
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn restarted_coordinator_resumes_and_accepts_old_jobs() {
     };
     let (ended, told, _) = fixture.led().while_playing(&stop, script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Stopped), 1));
-    let Fixture { fleet, ledger, cup, runtime, nats } = fixture;
+    let Fixture { fleet, ledger, competition, runtime, nats } = fixture;
     drop(fleet);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let fleet = competition.fleet(&nats, &runtime, &ledger, options());
     let report = kept.unwrap();
     let number = report.matches[0].result.key.number;
     let asked_again = AtomicU64::new(0);
@@ -182,10 +182,10 @@ fn restarted_coordinator_resumes_and_accepts_old_jobs() {
         })
         .await;
     };
-    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let led = CoordinatedRun { competition: &competition, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let (ended, told, _) = led.while_playing(&StopFlag::new(), script);
     assert_eq!((ended, told.matches), (Ok(RunOutcome::Finished), MATCHES - 1));
-    let fixture = Fixture { fleet, ledger, cup, runtime, nats };
+    let fixture = Fixture { fleet, ledger, competition, runtime, nats };
     fixture.check_result();
 }
 
@@ -347,11 +347,15 @@ fn lies_before_a_restart_are_found_after_it() {
     };
     let (ended, ..) = fixture.led().while_playing(&stop, script);
     assert_eq!(ended, Ok(RunOutcome::Stopped));
-    let Fixture { fleet, ledger, cup, runtime, nats } = fixture;
+    let Fixture { fleet, ledger, competition, runtime, nats } = fixture;
     drop(fleet);
-    let fleet =
-        cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { cross_check_share: 1.0, ..options() });
-    let fixture = Fixture { fleet, ledger, cup, runtime, nats };
+    let fleet = competition.fleet(
+        &nats,
+        &runtime,
+        &ledger,
+        CoordinatorOptions { cross_check_share: 1.0, ..options() },
+    );
+    let fixture = Fixture { fleet, ledger, competition, runtime, nats };
     let work = async |name: &str| fixture.hand(name).await.work().await;
     let (ended, told, _) =
         fixture.led().while_playing(&StopFlag::new(), async { tokio::join!(work("one"), work("two")) });
@@ -435,13 +439,13 @@ fn unsuitable_worker_is_rejected_with_the_reason() {
         return;
     }
     let fixture = Fixture::new(options());
-    let cup = fixture.fleet.competition_id();
+    let competition = fixture.fleet.competition_id();
     fixture.runtime.block_on(async {
         let link = link(&fixture.nats, "any").await;
         let refused = async |change: &dyn Fn(&mut agon_grid::messages::JoinRequest), words: &str| {
             let mut hello = hello("any", "1");
             change(&mut hello);
-            let welcome = say_hello(&link, cup, &hello).await;
+            let welcome = say_hello(&link, competition, &hello).await;
             let JoinResponse::Refused { why } = welcome else { panic!("{words}: {welcome:?}") };
             assert!(why.contains(words) && why.contains("hint: "), "{why}");
         };
@@ -457,7 +461,7 @@ fn unsuitable_worker_is_rejected_with_the_reason() {
         refused(&|hello| hello.session = "2".to_owned(), "a worker named any is already connected").await;
         // The worker restarts after a crash: no heartbeats with its name arrive any more.
         drop(owner);
-        let welcome = say_hello(&link, cup, &hello("any", "2")).await;
+        let welcome = say_hello(&link, competition, &hello("any", "2")).await;
         assert!(matches!(welcome, JoinResponse::Accepted { .. }), "{welcome:?}");
     });
 }
@@ -469,9 +473,9 @@ fn worker_without_sandbox_layers_is_rejected_with_their_names() {
     }
     let (nats, runtime) = (Nats::start(), runtime());
     let bots = ["house:random".to_owned(), "python3 missing.py".to_owned()];
-    let cup = TestCompetition::of("connect-five", &[LEAGUE], &bots);
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let competition = TestCompetition::of("connect-five", &[LEAGUE], &bots);
+    let ledger = competition.ledger(&runtime);
+    let fleet = competition.fleet(&nats, &runtime, &ledger, options());
     runtime.block_on(async {
         let link = link(&nats, "any").await;
         let mut hello = hello("any", "1");
@@ -493,10 +497,10 @@ fn queue_holds_only_a_few_seconds_of_work() {
         return;
     }
     let (nats, runtime) = (Nats::start(), runtime());
-    let cup = TestCompetition::words(&WORDS.replace("legs = 2", "legs = 12"));
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let competition = TestCompetition::words(&WORDS.replace("legs = 2", "legs = 12"));
+    let ledger = competition.ledger(&runtime);
+    let fleet = competition.fleet(&nats, &runtime, &ledger, options());
+    let led = CoordinatedRun { competition: &competition, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let script = async {
         let eye = link(&nats, "eye").await;
         let look = async |bound: u64| {

@@ -16,8 +16,8 @@ use scripted::fixture::{Fixture, MATCHES, pause, some};
 use scripted::{ScriptedWorker, lies, link, options};
 
 /// Publishes a job that no worker may take.
-async fn put(link: &NatsConnection, cup: &str, job: &Job) {
-    let sent = link.jetstream().publish(subjects::work(cup), encode(job).unwrap().into()).await;
+async fn put(link: &NatsConnection, competition: &str, job: &Job) {
+    let sent = link.jetstream().publish(subjects::work(competition), encode(job).unwrap().into()).await;
     sent.unwrap().await.unwrap();
 }
 

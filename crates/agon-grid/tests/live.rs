@@ -35,7 +35,7 @@ const QUICK: LivePacing = LivePacing {
     finished_game_updates: 3,
     hold_ticks: 1,
 };
-const CUP: &str = "cup-1";
+const COMPETITION_ID: &str = "cup-1";
 const EVENT_TIMEOUT: Duration = agon_test_servers::WAIT_TIMEOUT;
 
 fn key(number: u64) -> MatchKey {
@@ -106,7 +106,13 @@ impl World {
         let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
         let contributors = vec![Some("Ann".to_owned()), None];
         let here = LiveGames::new(Assets::none(), contributors.clone());
-        here.set_remote(RemoteLiveGames::open(link.clone(), runtime.handle(), CUP, contributors, 0));
+        here.set_remote(RemoteLiveGames::open(
+            link.clone(),
+            runtime.handle(),
+            COMPETITION_ID,
+            contributors,
+            0,
+        ));
         Self { _nats: nats, runtime, link, here }
     }
 
@@ -143,7 +149,7 @@ fn beat(gallery: &LiveGames) -> Heartbeat {
         engine: "0.1.0".to_owned(),
         cores: 2,
         busy: 1,
-        live_games: live_game_infos(CUP, gallery),
+        live_games: live_game_infos(COMPETITION_ID, gallery),
         ..Heartbeat::new("w1", "s")
     }
 }
@@ -165,7 +171,7 @@ impl LiveWorker {
             async move {
                 while let Some(message) = orders.next().await {
                     let WorkerCommand::Show {
-                        competition_id: cup,
+                        competition_id: competition,
                         slot: board,
                         duration_ms: for_ms,
                         full_film: whole,
@@ -173,8 +179,8 @@ impl LiveWorker {
                     else {
                         continue;
                     };
-                    assert_eq!(cup, CUP);
-                    let done = shows.show(Some(&gallery), &cup, board, for_ms, whole);
+                    assert_eq!(competition, COMPETITION_ID);
+                    let done = shows.show(Some(&gallery), &competition, board, for_ms, whole);
                     let answer = messages::encode(&done).unwrap().into();
                     link.client().publish(message.reply.unwrap(), answer).await.unwrap();
                 }
@@ -247,7 +253,7 @@ fn thousand_viewers_share_one_stream_of_a_worker() {
     let world = World::new();
     let there = LiveWorker::new(&world);
     assert!(matches!(world.here.subscribe(0), Err(SubscribeError::NotPlaying)));
-    let mut wire = world.hear(subjects::live("w1", CUP, 1));
+    let mut wire = world.hear(subjects::live("w1", COMPETITION_ID, 1));
     let (gate, turnstile) = channel();
     let board = there.gallery.slot(1);
     thread::scope(|scope| {
@@ -317,7 +323,7 @@ fn stream_without_viewers_ends_and_starts_again_with_the_film() {
     let played = play(&there.gallery.slot(0), 1, None);
     let ask = |for_ms, whole| {
         let order = WorkerCommand::Show {
-            competition_id: CUP.to_owned(),
+            competition_id: COMPETITION_ID.to_owned(),
             slot: 0,
             duration_ms: for_ms,
             full_film: whole,
@@ -326,7 +332,7 @@ fn stream_without_viewers_ends_and_starts_again_with_the_film() {
             world.link.client().request(subjects::command("w1"), messages::encode(&order).unwrap().into());
         messages::decode::<CommandReply>(&world.runtime.block_on(asked).unwrap().payload).unwrap()
     };
-    let mut wire = world.hear(subjects::live("w1", CUP, 0));
+    let mut wire = world.hear(subjects::live("w1", COMPETITION_ID, 0));
     let mut next = || {
         let message =
             world.runtime.block_on(async { timeout(EVENT_TIMEOUT, wire.next()).await }).unwrap().unwrap();
@@ -346,8 +352,10 @@ fn stream_without_viewers_ends_and_starts_again_with_the_film() {
         chunks: 1,
         bytes: messages::encode(&LiveMessage::Idle).unwrap(),
     };
-    let marked =
-        world.link.client().publish(subjects::live("w1", CUP, 0), messages::encode(&mark).unwrap().into());
+    let marked = world
+        .link
+        .client()
+        .publish(subjects::live("w1", COMPETITION_ID, 0), messages::encode(&mark).unwrap().into());
     world.runtime.block_on(marked).unwrap();
     while next().0 != u64::MAX {}
     assert_eq!(ask(60_000, true), CommandReply::Yes);
@@ -373,7 +381,7 @@ fn stream_without_viewers_ends_and_starts_again_with_the_film() {
     }
     let order = there.shows.show(None, "other", 0, 1, false);
     assert!(matches!(order, CommandReply::No(why) if why.contains("other")));
-    let order = there.shows.show(Some(&there.gallery), CUP, 9, 1, false);
+    let order = there.shows.show(Some(&there.gallery), COMPETITION_ID, 9, 1, false);
     assert!(matches!(order, CommandReply::No(why) if why.contains('9')));
     there.answering.abort();
 }
@@ -418,7 +426,7 @@ fn missed_part_is_replaced_by_the_film_and_a_lost_worker_shows_nothing() {
             let seen =
                 messages::encode(&LiveChunk { number, chunk: piece, chunks: pieces, bytes: bytes.to_vec() })
                     .unwrap();
-            let said = world.link.client().publish(subjects::live("w1", CUP, 0), seen.into());
+            let said = world.link.client().publish(subjects::live("w1", COMPETITION_ID, 0), seen.into());
             world.runtime.block_on(said).unwrap();
         }
     };

@@ -31,7 +31,7 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 /// The last two need `NumPy`.
-const CUPS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
+const COMPETITIONS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
 
 fn main() {
     agon_host::sandbox::run_launcher_if_requested();
@@ -50,17 +50,22 @@ fn main() {
     let place = tempfile::tempdir().unwrap();
     let workers: Vec<RunningWorker> =
         ["ada", "bea", "cid"].map(|name| RunningWorker::start(&nats, name, place.path())).into();
-    for cup in CUPS.into_iter().take(if arrays { 5 } else { 3 }) {
+    for competition in COMPETITIONS.into_iter().take(if arrays { 5 } else { 3 }) {
         let begun = Instant::now();
-        let one = one_machine(cup);
+        let one = one_machine(competition);
         let alone = begun.elapsed();
-        many_machines(cup, &nats).is(&one, cup);
-        if cup == "connect" {
+        many_machines(competition, &nats).is(&one, competition);
+        if competition == "connect" {
             restart_with_bot_data_gives_the_same_result(&one);
             revoked_matches_leave_no_bot_data(&one);
         }
         let took = [alone, begun.elapsed().saturating_sub(alone)].map(|took| took.as_secs_f64());
-        println!("test {cup} ... ok ({} matches, {:.1} s and {:.1} s)", one.games.len(), took[0], took[1]);
+        println!(
+            "test {competition} ... ok ({} matches, {:.1} s and {:.1} s)",
+            one.games.len(),
+            took[0],
+            took[1]
+        );
     }
     for worker in workers {
         worker.leave();
@@ -106,7 +111,7 @@ fn runtime() -> Runtime {
 }
 
 /// A folder with the competitions and their bots.
-fn cups() -> TempDir {
+fn competitions() -> TempDir {
     fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();
         for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
@@ -123,16 +128,16 @@ fn cups() -> TempDir {
     folder
 }
 
-fn one_machine(cup: &str) -> CompetitionResult {
-    let (home, runtime) = (cups(), runtime());
-    let loaded = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+fn one_machine(competition: &str) -> CompetitionResult {
+    let (home, runtime) = (competitions(), runtime());
+    let loaded = LoadedCompetition::read(&home.path().join(format!("{competition}.toml"))).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();
     carried_out(&loaded, &ledger, &runtime, &LocalExecutor { jobs: 2, pin: true })
 }
 
-fn many_machines(cup: &str, nats: &Nats) -> CompetitionResult {
-    let (home, runtime) = (cups(), runtime());
-    let loaded = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+fn many_machines(competition: &str, nats: &Nats) -> CompetitionResult {
+    let (home, runtime) = (competitions(), runtime());
+    let loaded = LoadedCompetition::read(&home.path().join(format!("{competition}.toml"))).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
     let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
@@ -161,7 +166,7 @@ struct TestBackend {
 impl MatchBackend for TestBackend {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
@@ -169,7 +174,7 @@ impl MatchBackend for TestBackend {
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         let number = Some(self.plays.fetch_add(1, SeqCst));
-        let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
+        let mut played = RealBackend.play(runner, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
             agon_test_servers::wait_until("the match is released", || self.is_released.load(SeqCst));
@@ -215,7 +220,8 @@ fn run_until_held(dora: &TestBackend, loaded: &LoadedCompetition, ledger: &dyn L
 
 /// The matches that a worker holds when the coordinator stops are dropped and played again: none is lost or duplicated.
 fn restart_with_bot_data_gives_the_same_result(one: &CompetitionResult) {
-    let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
+    let (nats, home, runtime, place) =
+        (Nats::start(), competitions(), runtime(), tempfile::tempdir().unwrap());
     let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();
     let hands = Arc::new(TestBackend { holds: Some(2), ..TestBackend::default() });
@@ -234,7 +240,8 @@ fn restart_with_bot_data_gives_the_same_result(one: &CompetitionResult) {
 
 /// The worker that played everything so far is banned after a restart: bots start again with their submitted data.
 fn revoked_matches_leave_no_bot_data(one: &CompetitionResult) {
-    let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
+    let (nats, home, runtime, place) =
+        (Nats::start(), competitions(), runtime(), tempfile::tempdir().unwrap());
     let loaded = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(loaded.ledger()).unwrap();
     let hands = Arc::new(TestBackend { holds: Some(4), lies: Some(5), ..TestBackend::default() });

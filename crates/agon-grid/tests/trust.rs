@@ -238,7 +238,7 @@ struct Together {
 impl MatchBackend for Together {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
@@ -248,7 +248,7 @@ impl MatchBackend for Together {
         if !self.has_met.swap(true, SeqCst) {
             self.both.wait();
         }
-        RealBackend.play(bout, key, members, seed, recorder, reporter)
+        RealBackend.play(runner, key, members, seed, recorder, reporter)
     }
 }
 
@@ -260,7 +260,7 @@ fn scaled_clocks_are_recorded_and_do_not_change_results() {
     let fixture = Fixture::new(CoordinatorOptions { scale_clocks: true, ..all() });
     let both = Arc::new(Barrier::new(2));
     let worker = |name: &str, speed: f64| {
-        let cache = fixture.cup.folder.path().join(name);
+        let cache = fixture.competition.folder.path().join(name);
         let new = WorkerOptions::new(name.to_owned());
         let hands = Arc::new(Together { both: Arc::clone(&both), has_met: AtomicBool::new(false) });
         let options = WorkerOptions {

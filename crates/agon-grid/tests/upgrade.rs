@@ -50,12 +50,12 @@ async fn begun_by(loaded: &LoadedCompetition, path: &Path, engine: &str) -> Sqli
 
 fn worker(
     nats: &Nats,
-    cup: &TestCompetition,
+    competition: &TestCompetition,
     name: &str,
     identity: WorkerCapabilities,
     hands: Arc<dyn MatchBackend>,
 ) -> RunningWorker {
-    let cache = cup.folder.path().join(format!("cache-{name}"));
+    let cache = competition.folder.path().join(format!("cache-{name}"));
     let new = WorkerOptions::new(name.to_owned());
     let options = WorkerOptions {
         cores: 1,
@@ -78,7 +78,7 @@ struct UntilStopped {
 impl MatchBackend for UntilStopped {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
@@ -88,7 +88,7 @@ impl MatchBackend for UntilStopped {
         if self.matches.fetch_add(1, SeqCst) >= 5 {
             until("the stop is requested", || self.stop.is_requested());
         }
-        RealBackend.play(bout, key, members, seed, recorder, reporter)
+        RealBackend.play(runner, key, members, seed, recorder, reporter)
     }
 }
 
@@ -97,19 +97,24 @@ fn newer_coordinator_resumes_and_rejects_older_workers_with_the_reason() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let (nats, runtime, cup) =
+    let (nats, runtime, competition) =
         (Nats::start(), runtime(), TestCompetition::words(&WORDS.replace("= 2", "= 30")));
-    let ledger = runtime.block_on(begun_by(&cup.loaded, &cup.folder.path().join("old.ledger"), OLD));
+    let ledger =
+        runtime.block_on(begun_by(&competition.loaded, &competition.folder.path().join("old.ledger"), OLD));
     let stop = Arc::new(StopFlag::new());
     let few = Arc::new(UntilStopped { matches: AtomicU32::new(0), stop: Arc::clone(&stop) });
-    let old = worker(&nats, &cup, "old", older(), few);
-    let late = worker(&nats, &cup, "late", WorkerCapabilities::detect(), Arc::new(RealBackend));
+    let old = worker(&nats, &competition, "old", older(), few);
+    let late = worker(&nats, &competition, "late", WorkerCapabilities::detect(), Arc::new(RealBackend));
 
     // Everything has the old version except one worker that was upgraded too early.
     let quick = CoordinatorOptions { target_job_duration: std::time::Duration::from_millis(20), ..options() };
-    let fleet =
-        cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() });
-    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let fleet = competition.fleet(
+        &nats,
+        &runtime,
+        &ledger,
+        CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() },
+    );
+    let led = CoordinatedRun { competition: &competition, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     until("both workers have a response", || old.has_said(": joined") && late.has_said("refused"));
     let script = async {
         while ledger.counts(0).await.unwrap().matches == 0 {
@@ -125,10 +130,10 @@ fn newer_coordinator_resumes_and_rejects_older_workers_with_the_reason() {
     assert_eq!(runtime.block_on(ledger.matches_played_by(0, "late")).unwrap(), []);
 
     // The coordinator is upgraded while only the old worker is connected.
-    let fleet = cup.fleet(&nats, &runtime, &ledger, quick);
+    let fleet = competition.fleet(&nats, &runtime, &ledger, quick);
     let roster =
         runtime.block_on(async { WorkerDirectory::listen(&link(&nats, "eye").await).await.unwrap() });
-    let led = CoordinatedRun { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let led = CoordinatedRun { competition: &competition, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     let (ended, told, _) = led.while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(
         (ended, told.matches),
@@ -150,6 +155,6 @@ fn newer_coordinator_resumes_and_rejects_older_workers_with_the_reason() {
     assert_eq!(runtime.block_on(ledger.matches_played_by(0, "old")).unwrap(), before);
     let late = runtime.block_on(ledger.matches_played_by(0, "late")).unwrap().len();
     assert_eq!((before.len() + late) as u64, MATCHES);
-    assert_eq!(tables(&runtime.block_on(ledger.phases()).unwrap()), tables(&cup.alone(&runtime)));
+    assert_eq!(tables(&runtime.block_on(ledger.phases()).unwrap()), tables(&competition.alone(&runtime)));
     assert_eq!(runtime.block_on(ledger.check()).unwrap(), Vec::<String>::new());
 }

@@ -21,7 +21,7 @@ use agon_runner::match_progress::ResolvedPart;
 use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
 use agon_test_servers::wait_until as until;
-use harness::{CUP, Harness, Script, house_brief, job, older};
+use harness::{COMPETITION_ID, Harness, Script, house_brief, job, older};
 
 /// A backend that runs a function of the test before each match, and counts.
 struct TestBackend<F>(F, AtomicU32);
@@ -29,7 +29,7 @@ struct TestBackend<F>(F, AtomicU32);
 impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for TestBackend<F> {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
@@ -38,7 +38,7 @@ impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for TestBackend
     ) -> Result<FinishedMatch, PlayError> {
         match (self.0)(self.1.fetch_add(1, SeqCst)) {
             Some(error) => Err(error),
-            None => RealBackend.play(bout, key, members, seed, recorder, reporter),
+            None => RealBackend.play(runner, key, members, seed, recorder, reporter),
         }
     }
 }
@@ -75,14 +75,14 @@ fn local_digest(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
     let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
-    let bout = MatchRunner {
+    let runner = MatchRunner {
         game: table.as_ref(),
         assets: &Assets::none(),
         parts: &parts,
         parts_give_points: false,
     };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
-    bout.play(key, &seats, seed, &mut Recorder::new(), None).unwrap().games[0].digest.0
+    runner.play(key, &seats, seed, &mut Recorder::new(), None).unwrap().games[0].digest.0
 }
 
 const BOTS: [&str; 2] = ["tactician", "random"];
@@ -152,7 +152,7 @@ fn lease_is_renewed_during_a_long_game() {
     // Longer than a worker on a busy machine is ever silent.
     let lease = Duration::from_secs(3);
     let welcome = |_: &messages::JoinRequest| JoinResponse::Accepted {
-        consumer: CUP.to_owned(),
+        consumer: COMPETITION_ID.to_owned(),
         lease_ms: 3000,
         clock_scale: None,
     };
@@ -284,10 +284,9 @@ fn banned_worker_leaves_the_competition_and_joins_again_after_a_restart() {
     harness.publish(&job(&brief, "one", 0..1));
     until("the worker leaves", || worker.has_said("leaving: its results were wrong"));
     until("the ban is visible", || {
-        roster
-            .workers()
-            .iter()
-            .any(|one| one.heartbeat.refused == [(CUP.to_owned(), "its results were wrong".to_owned())])
+        roster.workers().iter().any(|one| {
+            one.heartbeat.refused == [(COMPETITION_ID.to_owned(), "its results were wrong".to_owned())]
+        })
     });
     let other = harness.worker(|options| options.name = "w2".to_owned());
     until("the report", || harness.reports().len() == 1);
@@ -300,7 +299,10 @@ fn banned_worker_leaves_the_competition_and_joins_again_after_a_restart() {
     let why = "not today".to_owned();
     let done = harness
         .runtime
-        .block_on(roster.send_command("w2", &WorkerCommand::Leave { competition_id: CUP.to_owned(), why }))
+        .block_on(
+            roster
+                .send_command("w2", &WorkerCommand::Leave { competition_id: COMPETITION_ID.to_owned(), why }),
+        )
         .unwrap();
     assert_eq!(done, messages::CommandReply::Yes);
     until("the other worker leaves", || other.has_said("leaving: not today"));
@@ -319,7 +321,7 @@ fn older_worker_is_rejected_with_a_hint() {
                 why: "its Agon is 0.0.1, this competition needs 0.1.0\nhint: update Agon there".to_owned(),
             }
         } else {
-            JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None }
+            JoinResponse::Accepted { consumer: COMPETITION_ID.to_owned(), lease_ms: 2000, clock_scale: None }
         }
     };
     let harness = Harness::set(Script { welcome: Box::new(welcome), ..Script::default() });
@@ -339,7 +341,9 @@ fn worker_rejected_by_a_new_coordinator_drops_its_reports() {
     }
     let asked = AtomicU32::new(0);
     let welcome = move |_: &messages::JoinRequest| match asked.fetch_add(1, SeqCst) {
-        0 => JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None },
+        0 => {
+            JoinResponse::Accepted { consumer: COMPETITION_ID.to_owned(), lease_ms: 2000, clock_scale: None }
+        }
         _ => JoinResponse::Refused { why: "this worker is too old".to_owned() },
     };
     // A restarted coordinator does not know the worker that reports.
@@ -479,7 +483,7 @@ fn scaled_time_limits_are_recorded_and_do_not_change_the_digest() {
         return;
     }
     let welcome = |_: &messages::JoinRequest| JoinResponse::Accepted {
-        consumer: CUP.to_owned(),
+        consumer: COMPETITION_ID.to_owned(),
         lease_ms: 2000,
         clock_scale: Some(1.25),
     };
@@ -500,14 +504,14 @@ struct Large;
 impl MatchBackend for Large {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
-        let mut finished = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
+        let mut finished = RealBackend.play(runner, key, members, seed, recorder, reporter)?;
         finished.games[0].record = Some(vec![7; 1_200_000]);
         Ok(finished)
     }

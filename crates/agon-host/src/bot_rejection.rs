@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use agon_core::diagnostic::{Diagnostic, Place, PlaceStyle};
+use agon_core::sanitize::short_line;
 use serde::Serialize;
 
 use crate::program::ProgramError;
@@ -32,13 +33,13 @@ pub struct BotRejection {
 impl BotRejection {
     /// A rejection without a place. Untrusted text in it is sanitised.
     pub fn new(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self { what: sanitize(what.as_ref()), hint: sanitize(hint.as_ref()), ..Self::default() }
+        Self { what: short_line(what.as_ref()), hint: short_line(hint.as_ref()), ..Self::default() }
     }
 
     /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<str>) -> Self {
-        self.file = Some(sanitize(file.as_ref()));
+        self.file = Some(short_line(file.as_ref()));
         self
     }
 
@@ -115,26 +116,6 @@ impl From<&Diagnostic> for BotRejection {
 
 /// Maximum number of trace lines that are shown when a bot is rejected.
 const MAX_TRACE_LINES: usize = 12;
-
-/// Maximum number of characters shown of untrusted text.
-const MAX_TEXT_CHARS: usize = 1000;
-
-/// Text on one line, without terminal control characters or changes of the writing direction.
-pub fn sanitize(text: &str) -> String {
-    let odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut clean = String::new();
-    for c in text.chars().take(MAX_TEXT_CHARS) {
-        if odd(c) {
-            clean.extend(c.escape_default());
-        } else {
-            clean.push(c);
-        }
-    }
-    clean
-}
 
 #[cfg(test)]
 mod tests {

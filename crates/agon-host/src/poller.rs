@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use rustix::event::{PollFd, Timespec, poll};
 
 use crate::pipes::{BotPipes, PollSource};
@@ -19,7 +20,7 @@ thread_local! {
 
 /// Locks the pipes, even if another thread panicked while it held them: what a bot wrote is untrusted anyway.
 pub fn lock(pipes: &SharedPipes) -> MutexGuard<'_, BotPipes> {
-    pipes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    pipes.lock_ignoring_poison()
 }
 
 /// Adds a bot to those that this thread polls.

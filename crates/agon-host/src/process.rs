@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_core::AnswerTimes;
+use agon_core::sanitize::printable;
 
 use crate::pipes::BotPipes;
 use crate::poller::{self, SharedPipes, lock};
 use crate::program::{Program, start};
-use crate::stderr_pipe::printable;
 use crate::timing::{StealTime, is_late};
 
 pub use crate::connection::{AnswerError, BotConnection};

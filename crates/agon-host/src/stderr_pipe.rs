@@ -2,6 +2,8 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
+use agon_core::sanitize::printable;
+
 /// Maximum number of bytes kept from the end of a bot's stderr.
 pub const MAX_STDERR_TAIL_BYTES: usize = 8 * 1024;
 /// Maximum number of bytes kept from the start of the output between two calls of [`StderrPipe::printed`].
@@ -87,30 +89,6 @@ impl Log {
     }
 }
 
-/// Untrusted bytes as text. Control characters other than line ends and tabs are escaped, and so are invisible characters that
-/// could deceive a reader.
-pub fn printable(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for c in String::from_utf8_lossy(bytes).chars() {
-        if (c.is_control() && c != '\n' && c != '\t') || is_deceptive(c) {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
-/// Whether a character reverses the text direction, ends a line in some terminals or editors, or has no width. With these, one
-/// text can look like another. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
-const fn is_deceptive(c: char) -> bool {
-    matches!(c,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{2028}' | '\u{2029}'
-        | '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,20 +110,5 @@ mod tests {
         log.bytes.extend(std::iter::repeat_n(b'x', MAX_NEW_STDERR_BYTES + 5));
         log.trim(MAX_NEW_STDERR_BYTES + 5);
         assert!(log.take_new().ends_with("xx\n... (5 bytes more)\n"));
-    }
-
-    #[test]
-    fn printable_escapes_terminal_control_characters() {
-        assert_eq!(printable(b"a\tb\n\x1b[31m\0\xff"), "a\tb\n\\u{1b}[31m\\u{0}\u{fffd}");
-    }
-
-    #[test]
-    fn printable_escapes_deceptive_characters() {
-        for c in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{2028}\u{2029}\u{200b}\u{e0041}".chars() {
-            let shown = printable(format!("a{c}b").as_bytes());
-            assert_eq!(shown, format!("a\\u{{{:x}}}b", u32::from(c)));
-        }
-        let honest = "Zoë שלום العربية 日本 👩\u{200d}👧 ✔";
-        assert_eq!(printable(honest.as_bytes()), honest);
     }
 }

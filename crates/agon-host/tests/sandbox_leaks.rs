@@ -10,7 +10,7 @@ use harness::{Harness, Situation, processes_naming};
 
 #[test]
 fn many_bots_leave_nothing_behind() {
-    let arenas: Vec<Harness> = Situation::all().into_iter().map(Harness::new).collect();
+    let harnesses: Vec<Harness> = Situation::all().into_iter().map(Harness::new).collect();
     let play = |harness: &Harness, rounds: usize| {
         // Some end by themselves, some are killed, and each leaves a child behind.
         let code = "if os.fork() == 0: time.sleep(20)\nif sys.stdin.readline() == 'end\\n': sys.exit(3)\ntime.sleep(20)";
@@ -25,23 +25,23 @@ fn many_bots_leave_nothing_behind() {
         }
     };
     let descriptors = || fs::read_dir("/proc/self/fd").expect("list").count();
-    for harness in &arenas {
+    for harness in &harnesses {
         play(harness, 1);
     }
     let before = descriptors();
     // Several threads start bots at once, as an engine does.
     std::thread::scope(|scope| {
-        for harness in &arenas {
+        for harness in &harnesses {
             scope.spawn(move || play(harness, 20));
         }
     });
     assert_eq!(descriptors(), before);
-    for harness in &arenas {
+    for harness in &harnesses {
         assert_eq!(processes_naming(harness), Vec::<String>::new(), "{:?}", harness.situation);
     }
     let own = std::process::id();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
-    let victims: Vec<String> = arenas.iter().map(|harness| harness.victim().to_string()).collect();
+    let victims: Vec<String> = harnesses.iter().map(|harness| harness.victim().to_string()).collect();
     assert!(
         children.split_whitespace().all(|child| victims.iter().any(|victim| victim == child)),
         "{children}"

@@ -6,6 +6,7 @@
 pub mod bracket;
 pub mod config;
 pub mod format;
+pub mod presets;
 pub mod rating;
 pub mod result;
 #[cfg(any(test, feature = "simulated"))]

@@ -1,7 +1,8 @@
 //! Competition files.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use agon_league::config::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs, preset};
+use agon_league::config::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
+use agon_league::presets::preset;
 use agon_league::{CompetitionConfig, Entrant, Format};
 
 #[test]

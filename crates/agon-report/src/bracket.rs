@@ -5,9 +5,9 @@ use agon_league::bracket::{Bracket, BracketSide, BracketTie};
 
 use crate::data::{GameLine, GameList, Report};
 use crate::html::{
-    HtmlTable, bidi_isolate, escaped, link, number_column, prose_column, scroll_region, text_column,
+    HtmlTable, bidi_isolate, html_escape, link, number_column, prose_column, scroll_region, text_column,
 };
-use crate::text_format::{capitalize, plural, trim_number};
+use crate::text_format::{capitalize, grouped_plural, trim_number};
 
 const TIE_WIDTH: f64 = 190.0;
 const COLUMN_GAP: f64 = 34.0;
@@ -53,7 +53,7 @@ fn svg(report: &Report, bracket: &Bracket) -> String {
         text += &format!(
             "<text class=\"round\" x=\"{}\" y=\"14\">{}</text>\n",
             1.0 + column as f64 * (TIE_WIDTH + COLUMN_GAP),
-            escaped(name)
+            html_escape(name)
         );
     }
     for (number, round) in bracket.rounds.iter().enumerate() {
@@ -166,7 +166,7 @@ fn draw_tie(report: &Report, tie: &BracketTie, spot: TiePosition, third: bool) -
     for (at, side) in tie.sides.iter().enumerate() {
         let line = y + 17.0 + at as f64 * 19.0;
         let (class, arrow) = if tie.winner == Some(at) { (" class=\"won\"", "▸ ") } else { ("", "") };
-        let name = escaped(&cut(&report.name_of(side.entrant)));
+        let name = html_escape(&cut(&report.name_of(side.entrant)));
         let points = trim_number(side.points, 1);
         text += &format!(
             "<text{class} x=\"{}\" y=\"{line}\">{arrow}{name}</text><text{class} x=\"{}\" y=\"{line}\" text-anchor=\"end\">{points}</text>\n",
@@ -210,12 +210,12 @@ fn table(report: &Report, bracket: &Bracket, games: &GameList, root: &str) -> St
                 .map(|(at, game)| link(&format!("{root}{}", game.file()), &format!("game {}", at + 1)))
                 .collect();
             let extra = if tie.extra_pairs > 0 {
-                format!(" after {}", plural(tie.extra_pairs.into(), "extra pair", "extra pairs"))
+                format!(" after {}", grouped_plural(tie.extra_pairs.into(), "extra pair", "extra pairs"))
             } else {
                 String::new()
             };
             rows.push(vec![
-                escaped(&round.name),
+                html_escape(&round.name),
                 format!("{} - {}", name(0), name(1)),
                 pair(|side| side.points) + &extra,
                 pair(|side| side.tie_break),

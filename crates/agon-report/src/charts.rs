@@ -6,9 +6,9 @@ use agon_league::rating::Rating;
 use agon_league::standings::ScoreHistograms;
 
 use crate::data::ThinkTimes;
-use crate::html::{escaped, note, scroll_region};
+use crate::html::{html_escape, note, scroll_region};
 use crate::scale::{self, AxisMark, HistogramScale};
-use crate::text_format::{capitalize, count, html_duration, plural, trim_number};
+use crate::text_format::{capitalize, count, grouped_plural, html_duration, trim_number};
 
 /// Returns the name of an entrant as HTML.
 pub type Names<'n> = &'n dyn Fn(Entrant) -> String;
@@ -49,21 +49,22 @@ impl Chart<'_> {
         let mut text = format!(
             "<table class=\"chart {}\" role=\"table\">\n<caption>{}</caption>\n",
             self.class,
-            escaped(&self.caption)
+            html_escape(&self.caption)
         );
         text +=
             "<thead role=\"rowgroup\">\n<tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Name</th>";
         for title in &self.titles {
-            text += &format!("<th scope=\"col\" role=\"columnheader\" class=\"n\">{}</th>", escaped(title));
+            text +=
+                &format!("<th scope=\"col\" role=\"columnheader\" class=\"n\">{}</th>", html_escape(title));
         }
         text += &format!(
             "<th scope=\"col\" role=\"columnheader\" class=\"wide\">{}</th></tr>\n</thead>\n<tbody role=\"rowgroup\">\n",
-            escaped(&self.axis)
+            html_escape(&self.axis)
         );
         for strip in &self.strips {
             text += &format!("<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th>", strip.name);
             for figure in &strip.figures {
-                text += &format!("<td role=\"cell\" class=\"n\">{}</td>", escaped(figure));
+                text += &format!("<td role=\"cell\" class=\"n\">{}</td>", html_escape(figure));
             }
             text += &format!("<td role=\"cell\" class=\"wide\">{}</td></tr>\n", self.strip(strip));
         }
@@ -73,7 +74,7 @@ impl Chart<'_> {
         );
         for mark in &self.marks {
             let x = trim_number(mark.position, 2);
-            text += &format!("<span style=\"left:{x}%\">{}</span>", escaped(&mark.label));
+            text += &format!("<span style=\"left:{x}%\">{}</span>", html_escape(&mark.label));
         }
         let cut = if self.all > self.strips.len() {
             note(&format!("First {} of {}.", self.strips.len(), self.all))
@@ -91,7 +92,7 @@ impl Chart<'_> {
         }
         format!(
             "<svg class=\"strip\" viewBox=\"0 0 100 {STRIP_HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">{lines}{}</svg>",
-            escaped(&strip.description),
+            html_escape(&strip.description),
             strip.svg
         )
     }
@@ -121,7 +122,7 @@ pub fn histogram(histograms: &ScoreHistograms, names: Names<'_>) -> String {
 
 /// Text alternative of a score distribution.
 fn describe_histogram(counts: &[u64], scale: &HistogramScale) -> String {
-    let games = |n: u64| plural(n, "game", "games");
+    let games = |n: u64| grouped_plural(n, "game", "games");
     let filled: Vec<(&str, u64)> = drawn_counts(counts, scale)
         .zip(&scale.bin_labels)
         .filter(|(n, _)| *n > 0)

@@ -9,6 +9,7 @@ use agon_competition::LoadedCompetition;
 use agon_competition::history::{create_file, unreadable_record, write_history};
 use agon_core::Seat;
 use agon_core::record::read;
+use agon_core::text_format::csv_quote;
 use agon_league::{MatchKey, MatchResult};
 use agon_store::{Ledger, MatchFilter};
 use futures_util::StreamExt as _;
@@ -73,7 +74,7 @@ pub async fn all(
 pub fn game_titles(loaded: &LoadedCompetition) -> String {
     let mut titles = "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place".to_owned();
     for stat in loaded.table.info().stats {
-        titles += &format!(",{}", table_formats::quoted(stat.name));
+        titles += &format!(",{}", csv_quote(stat.name));
     }
     titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us\n"
 }
@@ -86,7 +87,7 @@ pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool)
     let mut out = String::new();
     for (number, game) in one.games.iter().enumerate() {
         let seed = if revealed { game.seed.to_string() } else { String::new() };
-        let ended = table_formats::quoted(&game.ended);
+        let ended = csv_quote(&game.ended);
         let head = format!(
             "{},{},{},{},{},{seed},{},{ended}",
             phase + 1,
@@ -99,7 +100,7 @@ pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool)
         for (seat, own) in game.seats.iter().enumerate() {
             let role = info.role(Seat(seat as u8)).name;
             let name = loaded.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
-            let name = table_formats::quoted(name);
+            let name = csv_quote(name);
             // Writing to a string cannot fail.
             let _ = write!(out, "{head},{seat},{role},{name},{},{}", own.score.to_f64(), own.place);
             for (_, stat) in info.stats.iter().zip(own.stats) {

@@ -1,42 +1,19 @@
 //! Building blocks of the pages: escaping, tables, and the page frame.
 
+pub use agon_core::text_format::html_escape;
+
 use crate::STYLE_FILE;
 use crate::data::{Report, Timestamp};
 use crate::text_format::format_time;
 
-/// Escapes text for HTML. Text from users and bots never becomes markup. Invisible characters and characters that change the writing
-/// direction are written as escapes.
-pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            '\n' | '\t' => out.push(c),
-            _ if c.is_control() || is_invisible_or_bidi(c) => out.extend(c.escape_unicode()),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-const fn is_invisible_or_bidi(c: char) -> bool {
-    matches!(c,
-        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
 /// Wraps text from users in `<bdi>`, so that it does not change the direction of the surrounding text.
 pub fn bidi_isolate(text: &str) -> String {
-    format!("<bdi>{}</bdi>", escaped(text))
+    format!("<bdi>{}</bdi>", html_escape(text))
 }
 
 /// A link inside the report.
 pub fn link(to: &str, inner: &str) -> String {
-    format!("<a href=\"{}\">{inner}</a>", escaped(to))
+    format!("<a href=\"{}\">{inner}</a>", html_escape(to))
 }
 
 /// A section of a page with a heading. Empty if `inner` is.
@@ -44,7 +21,7 @@ pub fn section(id: &str, title: &str, inner: &str) -> String {
     if inner.is_empty() {
         return String::new();
     }
-    let (id, title) = (escaped(id), escaped(title));
+    let (id, title) = (html_escape(id), html_escape(title));
     // Not a landmark: the table inside is one already.
     format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{inner}</section>\n")
 }
@@ -53,7 +30,7 @@ pub fn section(id: &str, title: &str, inner: &str) -> String {
 pub fn definition_list(facts: &[(&str, String)]) -> String {
     let mut text = "<dl class=\"facts\">\n".to_owned();
     for (word, is) in facts.iter().filter(|(_, is)| !is.is_empty()) {
-        text += &format!("<div><dt>{}</dt><dd>{is}</dd></div>\n", escaped(word));
+        text += &format!("<div><dt>{}</dt><dd>{is}</dd></div>\n", html_escape(word));
     }
     text + "</dl>\n"
 }
@@ -65,7 +42,7 @@ pub fn time_span(at: Timestamp) -> String {
 
 /// A note in small print. The text is escaped here.
 pub fn note(text: &str) -> String {
-    format!("<p class=\"note\">{}</p>\n", escaped(text))
+    format!("<p class=\"note\">{}</p>\n", html_escape(text))
 }
 
 /// The title of a column.
@@ -112,9 +89,9 @@ impl HtmlTable<'_> {
             class => format!(" class=\"{class}\""),
         };
         let mut text = "<table>\n".to_owned();
-        text += &format!("<caption>{}</caption>\n<thead>\n<tr>", escaped(self.caption));
+        text += &format!("<caption>{}</caption>\n<thead>\n<tr>", html_escape(self.caption));
         for title in &self.titles {
-            text += &format!("<th scope=\"col\"{}>{}</th>", class(title), escaped(title.text));
+            text += &format!("<th scope=\"col\"{}>{}</th>", class(title), html_escape(title.text));
         }
         text += "</tr>\n</thead>\n<tbody>\n";
         for row in &self.rows {
@@ -137,7 +114,7 @@ impl HtmlTable<'_> {
 pub fn scroll_region(label: &str, inner: &str) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n{inner}</div>\n",
-        escaped(label)
+        html_escape(label)
     )
 }
 
@@ -175,11 +152,11 @@ impl Page<'_> {
     /// The whole page. Its Content-Security-Policy allows only files of the report: `file:` for pages from disk, `'self'` for a server.
     pub fn html(&self) -> String {
         let root = path_to_root(self.path);
-        let title = escaped(&self.title);
+        let title = html_escape(&self.title);
         let site = if self.title == self.report.name {
             String::new()
         } else {
-            format!(" - {}", escaped(&self.report.name))
+            format!(" - {}", html_escape(&self.report.name))
         };
         let (mut script_rule, mut head, mut foot) = ("", String::new(), String::new());
         if let Some(viewer) = &self.viewer {

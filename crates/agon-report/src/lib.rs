@@ -2,7 +2,7 @@
 //!
 //! [`write`] writes a report: [`collect`] reads its content from the ledger, with [`select_games`]; [`data`] defines the
 //! content as plain data. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`],
-//! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
+//! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::html_escape`].
 //! [`scale`] computes the scales of all charts, for the web app too. The only script is that of the replay viewer. [`table_formats`] writes standings, [`export`] files for other programs.
 
 pub mod bracket;

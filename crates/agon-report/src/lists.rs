@@ -4,10 +4,10 @@ use agon_league::Entrant;
 
 use crate::data::{FaultLine, FaultList, GameLine, PhaseReport, SeatLine, game_file};
 use crate::html::{
-    HtmlTable, bidi_isolate, escaped, link, note, number_column, prose_column, text_column, time_span,
+    HtmlTable, bidi_isolate, html_escape, link, note, number_column, prose_column, text_column, time_span,
 };
 use crate::tables::PageLinks;
-use crate::text_format::{plural, trim_number};
+use crate::text_format::{grouped_plural, trim_number};
 
 /// Maximum number of seats of a game that are named. The other seats are only counted.
 const MAX_SEATS_NAMED: usize = 3;
@@ -45,7 +45,7 @@ pub fn faults(list: &FaultList, links: PageLinks<'_>, with_names: bool) -> Strin
     let mut text = table.html();
     let more = list.total.saturating_sub(list.shown.len() as u64);
     if more > 0 {
-        text += &note(&format!("{} not shown.", plural(more, "earlier fault", "earlier faults")));
+        text += &note(&format!("{} not shown.", grouped_plural(more, "earlier fault", "earlier faults")));
     }
     if list.held_back {
         text += &note(
@@ -74,10 +74,12 @@ fn message_cell(fault: &FaultLine) -> String {
     if lines.next().is_none() && fault.output.is_empty() {
         return format!("<span class=\"own\">{}</span>", bidi_isolate(first));
     }
-    let mut whole = format!("<pre dir=\"ltr\">{}</pre>", escaped(fault.message.trim_end()));
+    let mut whole = format!("<pre dir=\"ltr\">{}</pre>", html_escape(fault.message.trim_end()));
     if !fault.output.is_empty() {
-        whole +=
-            &format!("<p>End of its output:</p><pre dir=\"ltr\">{}</pre>", escaped(fault.output.trim_end()));
+        whole += &format!(
+            "<p>End of its output:</p><pre dir=\"ltr\">{}</pre>",
+            html_escape(fault.output.trim_end())
+        );
     }
     format!(
         "<details><summary>{}</summary>{whole}</details>",
@@ -121,9 +123,9 @@ pub fn games(phase: &PhaseReport, links: PageLinks<'_>, which: GameFilter) -> St
     let row = |game: &&GameLine| {
         let faults = if game.faults == 0 { String::new() } else { game.faults.to_string() };
         let mut row = vec![links.game(game)];
-        row.extend(stages.then(|| escaped(&game.stage)));
-        row.extend([result(game, links), game.turns.to_string(), escaped(&game.ended), faults]);
-        row.extend(has_reasons.then(|| escaped(&game.reasons.join(", "))));
+        row.extend(stages.then(|| html_escape(&game.stage)));
+        row.extend([result(game, links), game.turns.to_string(), html_escape(&game.ended), faults]);
+        row.extend(has_reasons.then(|| html_escape(&game.reasons.join(", "))));
         row
     };
     let mut titles = vec![text_column("Match")];
@@ -146,11 +148,11 @@ fn left_out(phase: &PhaseReport, shown: usize, which: GameFilter) -> String {
     match which {
         _ if more == 0 => String::new(),
         GameFilter::Listed => {
-            note(&format!("{} more; agon export lists all games.", plural(more, "game", "games")))
+            note(&format!("{} more; agon export lists all games.", grouped_plural(more, "game", "games")))
         }
         GameFilter::Replays => note(&format!(
             "{} without a replay; agon report --games all includes every game.",
-            plural(more, "game", "games")
+            grouped_plural(more, "game", "games")
         )),
         GameFilter::Of(_) => String::new(),
     }

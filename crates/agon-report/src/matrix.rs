@@ -6,7 +6,7 @@ use agon_league::Entrant;
 use agon_league::standings::{PairStanding, Standings, StandingsTable, TableCell};
 
 use crate::charts::Names;
-use crate::html::{escaped, note, scroll_region};
+use crate::html::{html_escape, note, scroll_region};
 use crate::scale;
 
 /// Maximum number of entrants. Wider tables are not readable.
@@ -140,7 +140,7 @@ fn draw(rows: &[Row], columns: &[Column], numbered: bool) -> String {
     }
     text += "<th scope=\"col\">Name</th>";
     for column in columns {
-        let (title, name) = (escaped(&column.title), escaped(&column.name));
+        let (title, name) = (html_escape(&column.title), html_escape(&column.name));
         text += &if numbered {
             format!("<th scope=\"col\" class=\"n\"><abbr title=\"{name}\">{title}</abbr></th>")
         } else {
@@ -159,9 +159,9 @@ fn draw(rows: &[Row], columns: &[Column], numbered: bool) -> String {
                 Some(shade) => format!(
                     "<td class=\"n shade\" style=\"--dark:{:.2}\">{}</td>",
                     shade.clamp(0.0, 1.0),
-                    escaped(label)
+                    html_escape(label)
                 ),
-                None => format!("<td class=\"n\">{}</td>", escaped(label)),
+                None => format!("<td class=\"n\">{}</td>", html_escape(label)),
             };
         }
         text += "</tr>\n";

@@ -5,7 +5,7 @@ use agon_league::standings::{Standings, StandingsTable, TableCell};
 
 use crate::data::{GameLine, Report, Version};
 use crate::html::{
-    ColumnTitle, HtmlTable, bidi_isolate, escaped, link, note, number_column, text_column, time_span,
+    ColumnTitle, HtmlTable, bidi_isolate, html_escape, link, note, number_column, text_column, time_span,
 };
 use crate::text_format::{count, html_duration, trim_number};
 
@@ -44,9 +44,9 @@ impl PageLinks<'_> {
     /// A link to a game, or only its number if it has no page.
     pub fn game(&self, game: &GameLine) -> String {
         if game.has_page {
-            link(&format!("{}{}", self.root, game.file()), &escaped(&game.number()))
+            link(&format!("{}{}", self.root, game.file()), &html_escape(&game.number()))
         } else {
-            escaped(&game.number())
+            html_escape(&game.number())
         }
     }
 }
@@ -75,7 +75,7 @@ fn titled(table: &StandingsTable, caption: &str, links: PageLinks<'_>) -> String
                 "contributor" => bidi_isolate(&cell.describe()),
                 _ => match cell {
                     TableCell::Time(ns) => html_duration(*ns),
-                    _ => escaped(&cell.describe()),
+                    _ => html_escape(&cell.describe()),
                 },
             })
             .collect()
@@ -89,7 +89,7 @@ fn titled(table: &StandingsTable, caption: &str, links: PageLinks<'_>) -> String
 fn medal(word: &str) -> String {
     match word {
         "gold" | "silver" | "bronze" => format!("<span class=\"medal {word}\">{word}</span>"),
-        other => escaped(other),
+        other => html_escape(other),
     }
 }
 
@@ -153,7 +153,7 @@ pub fn versions(list: &[Version], links: PageLinks<'_>) -> String {
         name.map_or_else(|| format!("phase {}", number + 1), |name| bidi_isolate(&name))
     };
     let commits = list.iter().any(|one| one.commit.is_some());
-    let code = |text: &str| format!("<code class=\"hash\">{}</code>", escaped(text));
+    let code = |text: &str| format!("<code class=\"hash\">{}</code>", html_escape(text));
     let row = |one: &Version| {
         let mut row = vec![one.number.to_string(), phase(one.from_phase), time_span(one.at)];
         row.extend(commits.then(|| one.commit.as_deref().map_or_else(String::new, code)));

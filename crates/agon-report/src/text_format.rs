@@ -47,7 +47,7 @@ pub fn count(n: u64) -> String {
 }
 
 /// A number with its noun: `1 game`, `12 games`.
-pub fn plural(n: u64, one: &str, many: &str) -> String {
+pub fn grouped_plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
@@ -69,26 +69,32 @@ pub fn describe_format(format: &Format) -> String {
     let swapped = |swap: bool| if swap { ", each game twice with seats swapped" } else { "" };
     match format {
         Format::Groups { size, matches } => {
-            format!("balanced groups of {size}, at least {} each", plural(*matches, "match", "matches"))
+            format!(
+                "balanced groups of {size}, at least {} each",
+                grouped_plural(*matches, "match", "matches")
+            )
         }
         Format::Arena { games } => {
-            format!("arena: all entrants at once, {}", plural(*games, "game", "games"))
+            format!("arena: all entrants at once, {}", grouped_plural(*games, "game", "games"))
         }
         Format::RoundRobin { legs: 1, swap } => format!("round robin{}", swapped(*swap)),
         Format::RoundRobin { legs: 2, swap } => format!("round robin, home and away{}", swapped(*swap)),
         Format::RoundRobin { legs, swap } => format!("round robin, {legs} legs{}", swapped(*swap)),
         Format::Cross { boards } => {
-            format!("each role against the other, the same {} for all", plural(*boards, "seed", "seeds"))
+            format!(
+                "each role against the other, the same {} for all",
+                grouped_plural(*boards, "seed", "seeds")
+            )
         }
         Format::Swiss { rounds, swap } => {
-            format!("Swiss, {}{}", plural((*rounds).into(), "round", "rounds"), swapped(*swap))
+            format!("Swiss, {}{}", grouped_plural((*rounds).into(), "round", "rounds"), swapped(*swap))
         }
         Format::Knockout(rule) => format!("knockout{}", ties(rule)),
         Format::DoubleElimination(rule) => format!("double elimination{}", ties(rule)),
         Format::Gauntlet { games, swap, .. } => {
             format!(
                 "gauntlet: some entrants against the field, {} each{}",
-                plural(*games, "game", "games"),
+                grouped_plural(*games, "game", "games"),
                 swapped(*swap)
             )
         }
@@ -97,7 +103,7 @@ pub fn describe_format(format: &Format) -> String {
 
 fn ties(rule: &TieRule) -> String {
     let top = rule.top.map_or_else(String::new, |top| format!(" of the best {top}"));
-    format!("{top}, {} a tie", plural(rule.pairs.into(), "pair of games", "pairs of games"))
+    format!("{top}, {} a tie", grouped_plural(rule.pairs.into(), "pair of games", "pairs of games"))
 }
 
 #[cfg(test)]
@@ -130,6 +136,6 @@ mod tests {
             ["2.5", "3", "0", "100"]
         );
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(plural(1, "game", "games"), "1 game");
+        assert_eq!(grouped_plural(1, "game", "games"), "1 game");
     }
 }

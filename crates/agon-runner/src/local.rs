@@ -1,10 +1,11 @@
 //! Plays the matches of a stage on the CPU cores of this machine.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_core::record::Recorder;
 use agon_engine::{PlayerSpec, Reporter};
 use agon_league::{Entrant, MatchKey};
@@ -77,7 +78,7 @@ impl ActiveMatches {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Option<ActiveMatch>>> {
-        self.playing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.playing.lock_ignoring_poison()
     }
 }
 

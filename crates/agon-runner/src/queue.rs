@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_league::format::Stage;
 use agon_league::{Entrant, Fixture};
 
@@ -159,7 +160,7 @@ impl<'q> MatchQueue<'q> {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_ignoring_poison()
     }
 }
 

@@ -118,10 +118,10 @@ fn serve(data: &Path, file: &Path, live: bool) {
 
 /// Plays in a thread, as a server does.
 fn run(app: &agon_server::AppState, file: &Path) {
-    let arena = Arc::clone(&app.arenas.all()[0]);
-    let sitting = arena.loaded().unwrap();
+    let competition_handle = Arc::clone(&app.competitions.all()[0]);
+    let sitting = competition_handle.loaded().unwrap();
     let gallery = LiveGames::new(sitting.assets.clone(), Vec::new());
-    arena.show(Some(Arc::clone(&gallery)));
+    competition_handle.show(Some(Arc::clone(&gallery)));
     let games = Arc::new(AtomicU64::new(0));
     let (count, file) = (Arc::clone(&games), file.to_owned());
     thread::spawn(move || {

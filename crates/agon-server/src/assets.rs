@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use agon_core::LockIgnoringPoison as _;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -80,7 +81,7 @@ fn asset_response(name: &str, file: agon_web::Asset, request_headers: &HeaderMap
 
 /// Gzips a file at its first use and caches the result.
 fn gzipped(name: &str, bytes: &[u8]) -> Bytes {
-    let mut cache = GZIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = GZIPPED.lock_ignoring_poison();
     let cache = cache.get_or_insert_default();
     if let Some(done) = cache.get(name) {
         return done.clone();

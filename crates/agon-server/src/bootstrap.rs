@@ -17,7 +17,7 @@ const INVITATION_NOTE: &str = "for the first organiser";
 /// Makes sure that the site gets an organiser. If there is none, creates the account if a password is configured, else returns a sign-up
 /// link for the first organiser. Links of earlier starts are revoked.
 pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartError> {
-    if app.office.count_organisers().await? > 0 {
+    if app.site_db.count_organisers().await? > 0 {
         return Ok(None);
     }
     revoke_earlier_links(app).await?;
@@ -29,7 +29,7 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
         passwords::check("password", UNATTENDED_ACCOUNT, password.expose()).map_err(password_error)?;
         let password_hash = app.passwords.hash(password.expose().to_owned()).await.map_err(password_error)?;
         let by = SignUpGrant::Open(Role::Organiser);
-        app.office
+        app.site_db
             .create_account(&NewAccount {
                 name: UNATTENDED_ACCOUNT.to_owned(),
                 password_hash,
@@ -37,7 +37,7 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
                 at: now,
             })
             .await?;
-        app.office
+        app.site_db
             .append_audit(&NewAuditEntry {
                 at: now,
                 account: None,
@@ -60,16 +60,16 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
         uses: 1,
         at: now,
     };
-    app.office.create_invitation(&invitation).await?;
+    app.site_db.create_invitation(&invitation).await?;
     Ok(Some(format!("{}/signup?invite={code}", app.config.url())))
 }
 
 async fn revoke_earlier_links(app: &AppState) -> Result<(), StartError> {
-    let listed = app.office.invitations(PageRequest { after: None, limit: 200 }).await?;
+    let listed = app.site_db.invitations(PageRequest { after: None, limit: 200 }).await?;
     let now = Timestamp::now();
     for old in listed.items {
         if old.by.is_none() && old.note == INVITATION_NOTE && old.unusable_reason(now).is_none() {
-            app.office.revoke_invitation(old.id, now).await?;
+            app.site_db.revoke_invitation(old.id, now).await?;
         }
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! Connection to the workers through NATS: which workers there are, and how many jobs wait.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_grid::permissions::{self, Role};
 use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_league::MatchKey;
@@ -27,7 +28,7 @@ pub struct GridClient {
 #[derive(Clone, Debug, Default)]
 pub struct WorkerStats {
     /// The competition's id on the grid.
-    pub cup: String,
+    pub competition_id: String,
     /// Unplayable matches, each with the errors of all workers that tried it.
     pub unplayable: Vec<(MatchKey, Vec<String>)>,
     /// Cross-checked matches with equal results.
@@ -60,7 +61,7 @@ impl GridClient {
     }
 
     fn lock_stats(&self) -> MutexGuard<'_, BTreeMap<String, WorkerStats>> {
-        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stats.lock_ignoring_poison()
     }
 
     /// Statistics of one competition.

@@ -6,10 +6,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -146,7 +147,7 @@ impl ConnectionCounts {
 
     /// Reserves a slot, if the address has one left.
     fn acquire(counts: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
-        let mut by_address = counts.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_address = counts.by_address.lock_ignoring_poison();
         let count = by_address.entry(address).or_default();
         if *count >= counts.max_per_address {
             return None;
@@ -158,7 +159,7 @@ impl ConnectionCounts {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut by_address = self.0.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_address = self.0.by_address.lock_ignoring_poison();
         if let Some(count) = by_address.get_mut(&self.1) {
             *count -= 1;
             if *count == 0 {

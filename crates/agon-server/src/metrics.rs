@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_grid::messages::Heartbeat;
 use agon_grid::worker_directory::WorkerStatus as WorkerState;
 use axum::extract::{MatchedPath, Request, State};
@@ -73,7 +74,7 @@ impl HttpMetrics {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock_ignoring_poison()
 }
 
 /// Counts a request by the route it matched. Counting by path would create an unlimited number of series.
@@ -97,7 +98,7 @@ pub async fn count_requests(State(app): State<AppState>, request: Request, next:
 
 /// Answers `ok` if the site database responds.
 pub async fn health(State(app): State<AppState>) -> Response {
-    let answers = tokio::time::timeout(Duration::from_secs(5), app.office.count_queued());
+    let answers = tokio::time::timeout(Duration::from_secs(5), app.site_db.count_queued());
     match answers.await {
         Ok(Ok(_)) => (StatusCode::OK, "ok\n").into_response(),
         Ok(Err(error)) => {
@@ -112,8 +113,8 @@ pub async fn health(State(app): State<AppState>) -> Response {
 pub async fn metrics(State(app): State<AppState>) -> Response {
     let mut text = String::new();
     write_requests(&app.meters, &mut text);
-    let queued = app.office.count_queued().await.unwrap_or_default();
-    let sessions = app.office.count_sessions(agon_store::Timestamp::now()).await.unwrap_or_default();
+    let queued = app.site_db.count_queued().await.unwrap_or_default();
+    let sessions = app.site_db.count_sessions(agon_store::Timestamp::now()).await.unwrap_or_default();
     let gauge = |value: &AtomicI64| value.load(Ordering::Relaxed).max(0) as u64;
     let games = match &app.grid {
         Some(_) => app.runs.all().iter().map(|(_, one)| one.games.load(Ordering::Relaxed)).sum(),

@@ -40,7 +40,7 @@ impl Server {
         // With port 0 the system chose one: links must use it.
         config.listen = address;
         let app = AppState::open(config).await?;
-        let run_lock = app.office.acquire_server_lock()?;
+        let run_lock = app.site_db.acquire_server_lock()?;
         let invitation = bootstrap::first_organiser(&app).await?;
         Ok(Self { app, listener, address, invitation, _run_lock: run_lock })
     }
@@ -85,7 +85,7 @@ impl Server {
         let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(remaining(), connections).await;
         sweeper.abort();
-        app.office.disconnect().await?;
+        app.site_db.disconnect().await?;
         tracing::info!("server stopped");
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Server {
 
 async fn sweep_sessions(app: AppState) {
     loop {
-        if let Err(error) = app.office.sweep_sessions(Timestamp::now()).await {
+        if let Err(error) = app.site_db.sweep_sessions(Timestamp::now()).await {
             let _ = crate::error::ApiError::internal(error);
         }
         tokio::time::sleep(SESSION_SWEEP_INTERVAL).await;

@@ -27,9 +27,9 @@ pub struct AppStateInner {
     /// Configuration of the server.
     pub config: Config,
     /// Site database: accounts, submissions, audit log.
-    pub office: SiteDb,
+    pub site_db: SiteDb,
     /// All competitions.
-    pub arenas: CompetitionRegistry,
+    pub competitions: CompetitionRegistry,
     /// Wakes the threads that check submitted bots.
     pub check_queue: CheckQueue,
     /// Connection to the workers, if games are played on other machines.
@@ -53,13 +53,13 @@ impl AppState {
     pub async fn open(config: Config) -> Result<Self, StartError> {
         std::fs::create_dir_all(&config.data)
             .map_err(|error| StartError::data_folder(&config.data, &error))?;
-        let office =
+        let site_db =
             SiteDb::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
         if let LedgerLocation::Database(url) = &config.ledgers {
             // Fails at the start of the server rather than at the start of the first competition.
             PostgresLedger::list(url).await.map_err(|error| StartError::Other(error.into()))?;
         }
-        let arenas = CompetitionRegistry::open(&config, &office).await?;
+        let competitions = CompetitionRegistry::open(&config, &site_db).await?;
         let grid = match &config.nats {
             Some(options) => Some(GridClient::open(options).await?),
             None => None,
@@ -74,8 +74,8 @@ impl AppState {
             started: Instant::now(),
             stopping: tokio::sync::watch::Sender::new(false),
             config,
-            office,
-            arenas,
+            site_db,
+            competitions,
         })))
     }
 

@@ -288,6 +288,6 @@ async fn metrics_are_exported() {
         "metrics must use routes, because the number of addresses is unlimited"
     );
     assert_eq!(site.anonymous().get("/healthz").await.bytes, "ok\n");
-    site.app.office.disconnect().await.unwrap();
+    site.app.site_db.disconnect().await.unwrap();
     assert_eq!(site.anonymous().get("/healthz").await.status, 503);
 }

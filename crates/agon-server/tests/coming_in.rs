@@ -115,7 +115,7 @@ async fn unused_session_expires() {
             agent: String::new(),
             at: Timestamp(Timestamp::now().0 - age),
         };
-        site.app.office.create_session(&session).await.unwrap();
+        site.app.site_db.create_session(&session).await.unwrap();
         let mut client = site.anonymous();
         client.cookie = Some(format!("other=1; agon_session={token}"));
         assert_eq!(client.get("site").await.json["me"]["name"], me, "{token}");

@@ -69,7 +69,7 @@ impl Events {
     }
 }
 
-fn cup(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
+fn competition_text(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
     let mut text =
         format!("name = \"Live\"\ngame = \"{game}\"\nseed = \"live\"\n\n{settings}\n\n[[phase]]\n{phase}\n");
     for bot in bots.into_iter().filter(|bot| !bot.is_empty()) {
@@ -79,7 +79,7 @@ fn cup(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
 }
 
 fn write_competition(site: &Site, id: &str, text: &str) {
-    let file = site.cup_file(id);
+    let file = site.competition_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }
@@ -87,7 +87,7 @@ fn write_competition(site: &Site, id: &str, text: &str) {
 /// Starts the competition as the server does. Returns the flag that stops it.
 async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     site.host(id, CompetitionState::Running, &[]).await;
-    let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
+    let (competition_handle, file) = (site.app.competitions.get(id).unwrap(), site.competition_file(id));
     let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.to_string()).unwrap();
     let pace = LivePacing {
         update_interval: Duration::from_millis(20),
@@ -107,17 +107,17 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    common::competition::show_file(&arena, &file).await;
-    arena.show(Some(gallery));
+    common::competition::show_file(&competition_handle, &file).await;
+    competition_handle.show(Some(gallery));
     (stop, running)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn live_game_of_each_kind_is_streamed_to_its_end() {
-    let cups = [
+    let competitions = [
         (
             "solitude",
-            cup(
+            competition_text(
                 "solitude-scramble",
                 "format = \"groups\"\nmatches = 100000",
                 "",
@@ -126,7 +126,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         ),
         (
             "colours",
-            cup(
+            competition_text(
                 "colour-battle",
                 "format = \"arena\"\ngames = 100000",
                 "[settings]\nrounds = 40",
@@ -135,7 +135,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         ),
         (
             "five",
-            cup(
+            competition_text(
                 "connect-five",
                 "format = \"round-robin\"\nlegs = 10000\nparts = [{ games = 2, seconds = 1 }]",
                 "",
@@ -144,10 +144,15 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         ),
         (
             "words",
-            cup("word-racer", "format = \"round-robin\"\nlegs = 10000", "", ["random", "filler", "", ""]),
+            competition_text(
+                "word-racer",
+                "format = \"round-robin\"\nlegs = 10000",
+                "",
+                ["random", "filler", "", ""],
+            ),
         ),
     ];
-    for (id, text) in cups {
+    for (id, text) in competitions {
         let site = Site::new().await;
         write_competition(&site, id, &text);
         let (stop, running) = run(&site, id).await;
@@ -185,7 +190,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         stop.request();
         running.join().unwrap();
         drop(events);
-        site.app.arenas.get(id).unwrap().changed();
+        site.app.competitions.get(id).unwrap().changed();
         // The live film equals the stored one.
         let film = reader.get(end["film"].as_str().unwrap()).await.json;
         assert_eq!(film["deltas"].as_array().unwrap().len(), turns, "{id}: {end}");
@@ -199,7 +204,11 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
 async fn last_game_is_streamed_to_its_end() {
     let site = Site::new().await;
     let phase = "format = \"round-robin\"\nlegs = 10000";
-    write_competition(&site, "words", &cup("word-racer", phase, "", ["random", "filler", "", ""]));
+    write_competition(
+        &site,
+        "words",
+        &competition_text("word-racer", phase, "", ["random", "filler", "", ""]),
+    );
     let (stop, running) = run(&site, "words").await;
     let reader = site.anonymous();
     let mut events = loop {
@@ -211,7 +220,7 @@ async fn last_game_is_streamed_to_its_end() {
     while events.next().await.unwrap().name != "head" {}
     stop.request();
     running.join().unwrap();
-    site.app.arenas.get("words").unwrap().show(None);
+    site.app.competitions.get("words").unwrap().show(None);
     let mut names = Vec::new();
     while let Some(event) = events.next().await {
         names.push(event.name);
@@ -223,7 +232,7 @@ async fn last_game_is_streamed_to_its_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn games_with_hidden_seeds_are_not_streamed() {
     let site = Site::new().await;
-    let text = cup(
+    let text = competition_text(
         "hide-and-seek",
         "format = \"cross\"\nboards = 100000",
         "[settings]\nsteps = 60",
@@ -258,12 +267,12 @@ async fn competition_events_are_streamed_until_the_server_stops() {
     write_competition(
         &site,
         "cup",
-        &cup("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]),
+        &competition_text("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]),
     );
     site.host("cup", CompetitionState::Running, &[]).await;
-    let arena = site.app.arenas.get("cup").unwrap();
+    let competition_handle = site.app.competitions.get("cup").unwrap();
     let reader = site.anonymous();
-    arena.publish(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
+    competition_handle.publish(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
     let mut events = open(&reader, "competitions/cup/events").await;
     let first = events.next().await.unwrap();
     assert_eq!((first.name.as_str(), &first.data), ("state", &json!({"state": "running", "message": null})));
@@ -273,11 +282,11 @@ async fn competition_events_are_streamed_until_the_server_stops() {
         ("progress", &json!(7)),
         "the first event is the current progress"
     );
-    arena.publish(FeedEvent::Table { phase: 0, revision: 12 });
+    competition_handle.publish(FeedEvent::Table { phase: 0, revision: 12 });
     let table = events.next().await.unwrap();
     assert_eq!((table.name.as_str(), &table.data), ("table", &json!({"phase": 1, "revision": 12})));
     assert!(table.id > progress.id);
-    arena.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
+    competition_handle.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
     assert_eq!(events.next().await.unwrap().data["state"], "over");
     assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
     // The number of streams is limited.

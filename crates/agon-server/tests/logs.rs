@@ -7,7 +7,7 @@ use agon_test_servers::CapturedLog;
 use common::{PASSWORD, Site, competition};
 use serde_json::{Value, json};
 
-const CUP: &str = "name = \"Log cup\"\ngame = \"connect-five\"\nseed = \"a hidden seed\"\n\n[[phase]]\nformat = \"round-robin\"\n\
+const COMPETITION: &str = "name = \"Log cup\"\ngame = \"connect-five\"\nseed = \"a hidden seed\"\n\n[[phase]]\nformat = \"round-robin\"\n\
     parts = [{ games = 2, seconds = 1 }]\n\n[[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:line-counter\"\n";
 
 /// A field of a log line, of the event or of one of its spans.
@@ -92,7 +92,7 @@ fn match_is_logged_by_its_key_from_its_start_to_the_ledger() {
     let log = CapturedLog::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cup.toml");
-    std::fs::write(&file, CUP).unwrap();
+    std::fs::write(&file, COMPETITION).unwrap();
     competition::played(&file);
     let started = parsed(&log.lines_with("competition started"));
     let started = started.iter().find(|line| line["name"] == "Log cup").unwrap();

@@ -39,7 +39,7 @@ const TRIPS: &str = "class Trips:
 ";
 
 /// Its first phase was played. New versions of bots are accepted before the second one.
-const CUP: &str = r#"name = "Cup"
+const COMPETITION: &str = r#"name = "Cup"
 game = "connect-five"
 seed = "a cup's seed"
 sandbox = "off"
@@ -79,10 +79,14 @@ impl World {
             people[2].post("me/tokens", json!({"label": "laptop"})).await.json["id"].as_i64().unwrap();
         let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
         let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
-        CUP_PLAYED.write_to(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
+        CUP_PLAYED.write_to(
+            site.competition_file("cup").parent().unwrap(),
+            COMPETITION,
+            &[("Trips.py", TRIPS)],
+        );
         site.host("cup", CompetitionState::Waiting, &[("Trips", people[2].id)]).await;
-        std::fs::create_dir_all(site.cup_file("draft").parent().unwrap()).unwrap();
-        std::fs::write(site.cup_file("draft"), CUP).unwrap();
+        std::fs::create_dir_all(site.competition_file("draft").parent().unwrap()).unwrap();
+        std::fs::write(site.competition_file("draft"), COMPETITION).unwrap();
         site.host("draft", CompetitionState::Draft, &[]).await;
         let bots = people[2].get("competitions/cup").await.json;
         let bot = bots["entrants"][0]["bot"].as_i64().unwrap();

@@ -14,7 +14,7 @@ use common::{Answer, Client, Site};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-fn cup(game: &str, phase: &str, settings: &str, bots: &[&str]) -> String {
+fn competition_text(game: &str, phase: &str, settings: &str, bots: &[&str]) -> String {
     let mut text = format!(
         "name = \"A {game} cup\"\ngame = \"{game}\"\nseed = \"the seed of {game}\"\n\n{settings}\n\n[[phase]]\nname = \"First\"\n{phase}\n"
     );
@@ -28,7 +28,7 @@ fn five() -> [(&'static str, String); 5] {
     [
         (
             "solitude",
-            cup(
+            competition_text(
                 "solitude-scramble",
                 "format = \"groups\"\nmatches = 8",
                 "",
@@ -37,7 +37,7 @@ fn five() -> [(&'static str, String); 5] {
         ),
         (
             "colours",
-            cup(
+            competition_text(
                 "colour-battle",
                 "format = \"arena\"\ngames = 6",
                 "[settings]\nrounds = 30",
@@ -46,7 +46,7 @@ fn five() -> [(&'static str, String); 5] {
         ),
         (
             "five",
-            cup(
+            competition_text(
                 "connect-five",
                 "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 3, first_to = 2, seconds = 1 }]",
                 "",
@@ -55,7 +55,7 @@ fn five() -> [(&'static str, String); 5] {
         ),
         (
             "hiding",
-            cup(
+            competition_text(
                 "hide-and-seek",
                 "format = \"cross\"\nboards = 3",
                 "[settings]\nsteps = 60",
@@ -64,7 +64,7 @@ fn five() -> [(&'static str, String); 5] {
         ),
         (
             "words",
-            cup(
+            competition_text(
                 "word-racer",
                 "format = \"knockout\"\nseeding = \"file\"\npairs = 1\nthird = true",
                 "",
@@ -75,7 +75,7 @@ fn five() -> [(&'static str, String); 5] {
 }
 
 fn write_competition(site: &Site, id: &str, text: &str) {
-    let file = site.cup_file(id);
+    let file = site.competition_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }
@@ -115,7 +115,7 @@ async fn five_competitions_are_shown_completely() {
     let site = Site::new().await;
     for (id, text) in five() {
         write_competition(&site, id, &text);
-        played(&site.cup_file(id));
+        played(&site.competition_file(id));
         site.host(id, CompetitionState::Finished, &[]).await;
     }
     let reader = site.anonymous();
@@ -325,7 +325,7 @@ async fn bracket(reader: &Client, id: &str) {
 /// Two phases with new versions of bots before the second: the state after the first phase.
 fn waiting(game: &str, phase: &str, settings: &str, bots: &[&str]) -> String {
     let phases = format!("{phase}\n\n[[phase]]\nname = \"Second\"\nresubmit = true\n{phase}");
-    cup(game, &phases, settings, bots)
+    competition_text(game, &phases, settings, bots)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -345,7 +345,7 @@ async fn seeds_and_records_are_secret_until_the_end() {
     );
     for (id, text) in [("hiding", hiding), ("solitude", solitude)] {
         write_competition(&site, id, &text);
-        played(&site.cup_file(id));
+        played(&site.competition_file(id));
         site.host(id, CompetitionState::Waiting, &[]).await;
     }
     let organiser = site.person("organiser", Role::Organiser).await;
@@ -425,12 +425,12 @@ async fn rulings_are_shown_in_tables_matches_and_schedules() {
     let site = Site::new().await;
     let (id, text) = &five()[0];
     write_competition(&site, id, text);
-    played(&site.cup_file(id));
+    played(&site.competition_file(id));
     site.host(id, CompetitionState::Finished, &[]).await;
     let reader = site.anonymous();
     let path = format!("competitions/{id}/phases/1/table");
     let before = good(&reader, &path).await;
-    let ledger = SqliteLedger::open(site.cup_file(id).with_extension("ledger")).await.unwrap();
+    let ledger = SqliteLedger::open(site.competition_file(id).with_extension("ledger")).await.unwrap();
     let rule = |kind: RulingKind, reason: &str| NewRuling {
         kind,
         reason: reason.to_owned(),
@@ -444,7 +444,7 @@ async fn rulings_are_shown_in_tables_matches_and_schedules() {
         .await
         .unwrap();
     assert_eq!(good(&reader, &path).await, before, "the cache changed without an event");
-    site.app.arenas.get(id).unwrap().changed();
+    site.app.competitions.get(id).unwrap().changed();
     let after = good(&reader, &path).await;
     assert!(after["revision"].as_u64() > before["revision"].as_u64());
     assert_eq!(after["matches"].as_u64().unwrap() + 1, before["matches"].as_u64().unwrap());

@@ -92,7 +92,7 @@ async fn organiser_can_be_set_up_unattended() {
     config.organiser_password = Some(SecretString::new("a good long password"));
     let server = Server::bind(config.clone()).await.unwrap();
     assert_eq!(server.invitation(), None);
-    let account = server.app().office.account_by_name("organiser").await.unwrap().unwrap();
+    let account = server.app().site_db.account_by_name("organiser").await.unwrap().unwrap();
     assert_eq!(account.role, Role::Organiser);
     let second = Server::bind(config).await.err().unwrap().to_string();
     assert!(second.contains("a server already uses it"), "{second}");

@@ -218,8 +218,8 @@ async fn hostile_uploads_are_rejected_with_a_clear_message_and_leave_nothing() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let data = &site.app.config.data;
-    assert_eq!(site.app.office.count_queued().await.unwrap(), 0);
-    assert!(site.app.office.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
+    assert_eq!(site.app.site_db.count_queued().await.unwrap(), 0);
+    assert!(site.app.site_db.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
     assert!(!data.join("competitions/cup/bots").exists());
     let left = std::fs::read_dir(data.join("incoming")).unwrap().count();
     assert_eq!(left, 0, "files of a rejected upload are left");
@@ -244,7 +244,7 @@ async fn two_hundred_concurrent_uploads_are_all_queued() {
         assert_eq!(answer.status, 201, "{}", answer.json);
         assert_eq!(answer.json["state"], "queued");
     }
-    assert_eq!(site.app.office.count_queued().await.unwrap(), 200);
+    assert_eq!(site.app.site_db.count_queued().await.unwrap(), 200);
     // One more of either exceeds the limit, and a restart loses no submission.
     let body = form(&[("name", None, b"Another"), ("file", Some("Bot.py"), GOOD)]);
     let answer = send(&authors[0], "competitions/cup/bots", body).await;
@@ -344,15 +344,15 @@ async fn phase_that_the_site_database_rejects_is_not_shown() {
     let house = json!({"house": ["random", "tactician"]});
     open_competition(&site, "connect-five", &house).await;
     // As if another organiser had changed the state since it was read.
-    let read = site.app.office.competition("cup").await.unwrap();
+    let read = site.app.site_db.competition("cup").await.unwrap();
     let read = HostedCompetition { state: CompetitionState::Waiting, ..read };
-    let shown = site.app.arenas.get("cup").unwrap();
+    let shown = site.app.competitions.get("cup").unwrap();
     let (revision, file) = (shown.revision(), Path::new(&read.file).to_owned());
     let refused = agon_server::runs::entrants::start_phase(&site.app, &read, 1).await;
     assert!(refused.is_err(), "the competition is not waiting");
     assert_eq!(shown.revision(), revision, "the phase is shown although it is not stored");
     assert!(!file.exists(), "the file for the command line has the phase although it is not stored");
-    assert_eq!(site.app.office.competition("cup").await.unwrap().allowed_phase, read.allowed_phase);
+    assert_eq!(site.app.site_db.competition("cup").await.unwrap().allowed_phase, read.allowed_phase);
 }
 
 #[tokio::test]

@@ -89,7 +89,12 @@ async fn organisers_list_workers_and_drain_one() {
     assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
     assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "jobs before the start");
     let link = NatsConnection::connect(&options(&nats, "w")).await.unwrap();
-    let seen = WorkerStats { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..WorkerStats::default() };
+    let seen = WorkerStats {
+        competition_id: "cup-1".to_owned(),
+        checked: 5,
+        disagreed: 1,
+        ..WorkerStats::default()
+    };
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
     say(&link, &beat("w1")).await;
     let refused = vec![("cup-1".to_owned(), "it is of version 0.0.9".to_owned())];
@@ -164,7 +169,7 @@ async fn play_elsewhere(
     id: &str,
     text: &str,
 ) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
-    let file = site.cup_file(id);
+    let file = site.competition_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, text).unwrap();
     site.host(id, CompetitionState::Running, &[]).await;
@@ -202,13 +207,13 @@ async fn play_elsewhere(
     while !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let arena = site.app.arenas.get(id).unwrap();
-    common::competition::show_file(&arena, &file).await;
+    let competition_handle = site.app.competitions.get(id).unwrap();
+    common::competition::show_file(&competition_handle, &file).await;
     let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
     here.set_remote(RemoteLiveGames::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
-    arena.show(Some(here));
+    competition_handle.show(Some(here));
     (stop, running)
 }
 
@@ -286,7 +291,7 @@ async fn competition_is_played_by_workers_and_stored_in_a_database() {
     })
     .await;
     let organiser = site.person("organiser", Role::Organiser).await;
-    let file = site.cup_file("cup");
+    let file = site.competition_file("cup");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let text = "name = \"D\"\ngame = \"word-racer\"\nseed = \"d\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 20\n\n\
                 [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:filler\"\n";

@@ -9,6 +9,7 @@
 
 pub mod archive;
 mod bot_output;
+mod doctor_check;
 mod encoding;
 mod error;
 mod filter;
@@ -25,6 +26,7 @@ mod run_lock;
 mod sqlite;
 
 pub use bot_output::{BotOutput, OutputWriter, PackedOutput, TurnOutput};
+pub use doctor_check::{CheckHealth, DoctorCheck};
 pub use error::StoreError;
 pub use filter::{FaultFilter, MatchFilter, MatchOrder};
 pub use ledger::{Ledger, Rows};

@@ -1,10 +1,11 @@
 //! The replay viewer, as it is built in the folder `web/`, and the page around it.
 //!
-//! [`page`] is a page of its own that opens from disk. Whoever has many films to show links [`SCRIPT`] and [`STYLE`] once and
-//! puts [`mount`] into each page.
+//! [`replay_page`] is a page of its own that opens from disk. A site with many films links [`SCRIPT`] and [`STYLE`] and puts
+//! [`viewer_html`] into each page.
 
 use std::borrow::Cow;
 
+use agon_core::text_format::html_escape;
 use rust_embed::RustEmbed;
 use serde_json::Value as Json;
 
@@ -76,7 +77,7 @@ pub fn replay_page(film: &Json) -> String {
     };
     let style = text(STYLE).replace("</", "<\\/");
     let parts = [
-        ("{title}", escaped(&heading)),
+        ("{title}", html_escape(&heading)),
         ("{style}", style),
         ("{mount}", viewer_html(film)),
         ("{script}", in_script(&text(SCRIPT))),
@@ -107,10 +108,6 @@ fn text(name: &str) -> String {
 /// In a script, nothing may look like the end of it or the start of another.
 fn in_script(script: &str) -> String {
     script.replace("</script", "<\\/script").replace("<script", "\\x3cscript").replace("<!--", "\\x3c!--")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::env;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
 
 use agon_bots::Diagnostic;
-use clap::{Args, ValueEnum};
+use agon_core::LockIgnoringPoison as _;
+use clap::ValueEnum as _;
 use indicatif::{MultiProgress, ProgressBar};
 use serde_json::json;
 use tracing::Level;
@@ -17,7 +18,7 @@ use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt, registry};
 
-use crate::cli::Command;
+use crate::args::{Command, LogFormat, LogOptions};
 
 /// Environment variable with the filter.
 const FILTER_VARIABLE: &str = "AGON_LOG";
@@ -28,26 +29,6 @@ const SERVICE_FILTER: &str = "agon=info";
 /// Default filter of all other commands. They show notices as messages, so the log does not repeat them.
 const COMMAND_FILTER: &str = "agon=warn,agon::notice=off";
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-
-/// Options about the log, of every command.
-#[derive(Args, Debug)]
-pub struct LogOptions {
-    /// What to log to stderr: off, error, warn, info, debug, trace, or PART=LEVEL,... [default: `AGON_LOG`]
-    #[arg(long, global = true, value_name = "FILTER", help_heading = "Log")]
-    pub log: Option<String>,
-    /// Format of the log and of all messages on stderr [default: `AGON_LOG_FORMAT`, else text]
-    #[arg(long, global = true, value_name = "FORMAT", help_heading = "Log", value_enum)]
-    pub log_format: Option<LogFormat>,
-}
-
-/// Format of the log.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogFormat {
-    /// Lines of text.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
 
 /// Starts the log.
 pub fn start(options: &LogOptions, command: &Command) -> Result<(), Diagnostic> {
@@ -228,7 +209,7 @@ static DESTINATION: Mutex<Destination> = Mutex::new(Destination::Stderr);
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
 fn destination() -> MutexGuard<'static, Destination> {
-    DESTINATION.lock().unwrap_or_else(PoisonError::into_inner)
+    DESTINATION.lock_ignoring_poison()
 }
 
 /// While it exists, lines do not go straight to stderr.

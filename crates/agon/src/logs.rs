@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agon_bots::Diagnostic;
 use agon_core::record::{RecordHeader, SeatRecord};
+use agon_core::sanitize::one_line;
 use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
@@ -206,18 +207,6 @@ pub fn times_text(times: AnswerTimes) -> String {
 pub fn indent(printed: &str) -> String {
     printed.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "  | {line}");
-        text
-    })
-}
-
-/// Escapes control characters in a name that an author chose, so that it stays on one line and cannot control the terminal.
-pub fn one_line(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, c| {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
         text
     })
 }

@@ -1,7 +1,7 @@
 //! The command line program. Contains no logic that other crates need.
 
+mod args;
 mod atomic_file;
-mod cli;
 mod commands;
 mod competition;
 mod console;
@@ -22,7 +22,7 @@ use agon_bots::Diagnostic;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use cli::{Cli, Command};
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
     // Agon starts itself again as the launcher that puts a bot into the sandbox. In that case this call never returns.

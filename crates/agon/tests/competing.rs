@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use common::folder_with;
 use insta::assert_snapshot;
 
-const CUP: &str = r#"name = "Little Cup"
+const COMPETITION: &str = r#"name = "Little Cup"
 game = "connect-five"
 seed = "only for tests"
 
@@ -83,7 +83,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn competition_runs_from_its_file_to_its_table() {
-    let folder = folder_with(&[("cup.toml", CUP)]);
+    let folder = folder_with(&[("cup.toml", COMPETITION)]);
     assert_snapshot!("cup_before", whole(folder.path(), "table cup.toml"));
     assert_snapshot!("cup_run", whole(folder.path(), "run cup.toml"));
     assert_snapshot!("cup_again", whole(folder.path(), "run cup.toml"));
@@ -102,16 +102,16 @@ fn competition_runs_from_its_file_to_its_table() {
 
 #[test]
 fn change_that_makes_results_incomparable_is_rejected() {
-    let folder = folder_with(&[("cup.toml", CUP)]);
+    let folder = folder_with(&[("cup.toml", COMPETITION)]);
     assert!(agon(folder.path(), "run cup.toml").status.success());
-    let changed = CUP.replace("games = 3", "games = 5").replace("house:random", "house:stacker");
+    let changed = COMPETITION.replace("games = 3", "games = 5").replace("house:random", "house:stacker");
     fs::write(folder.path().join("cup.toml"), changed).unwrap();
     assert_snapshot!("cup_changed", whole(folder.path(), "run cup.toml"));
     // A new name does not change results.
-    fs::write(folder.path().join("cup.toml"), CUP.replace("Little Cup", "Renamed Cup")).unwrap();
+    fs::write(folder.path().join("cup.toml"), COMPETITION.replace("Little Cup", "Renamed Cup")).unwrap();
     assert!(agon(folder.path(), "run cup.toml").status.success());
     // Start over with a changed file. The old ledger stays.
-    fs::write(folder.path().join("cup.toml"), CUP.replace("games = 3", "games = 5")).unwrap();
+    fs::write(folder.path().join("cup.toml"), COMPETITION.replace("games = 3", "games = 5")).unwrap();
     assert!(agon(folder.path(), "run cup.toml --fresh").status.success());
     assert!(folder.path().join("cup.ledger.1").exists());
 }
@@ -184,8 +184,8 @@ fn entrant_that_is_a_git_repository_plays_after_an_update() {
 #[test]
 fn bot_that_changed_within_a_phase_is_rejected() {
     let slow = "import time\n\n\ndef get_action(state, match_history):\n    time.sleep(0.02)\n    return \"RIGHT\"\n";
-    let cup = TWO_PHASES.replace("matches = 4", "matches = 200");
-    let folder = folder_with(&[("two.toml", &cup), ("mine/Submission.py", slow)]);
+    let competition = TWO_PHASES.replace("matches = 4", "matches = 200");
+    let folder = folder_with(&[("two.toml", &competition), ("mine/Submission.py", slow)]);
     stop_after_a_match(folder.path());
     fs::write(folder.path().join("mine/Submission.py"), slow.replace("RIGHT", "LEFT")).unwrap();
     let refused = agon(folder.path(), "run two.toml");

@@ -88,14 +88,14 @@ fn all_mistakes_of_a_file_are_listed_with_their_lines() {
 #[test]
 fn update_fetches_new_versions_and_a_failure_does_not_stop_the_others() {
     let entrant = |name: &str, more: &str| format!("[[entrant]]\nname = \"{name}\"\n{more}\n");
-    let cup = [
+    let competition = [
         "game = \"colour-battle\"\n[[phase]]\nformat = \"arena\"\n".to_owned(),
         entrant("Rambo", "bot = \"house:random\""),
         entrant("Missing", "git = \"missing\""),
         entrant("Picasso", "git = \"picasso\"\npath = \"picasso.py\""),
         entrant("Blue Picasso", "git = \"picasso\"\nbranch = \"blue\""),
     ];
-    let place = Place::new(&[("cup/cup.toml", &cup.concat()), ("cup/picasso/README", "")]);
+    let place = Place::new(&[("cup/cup.toml", &competition.concat()), ("cup/picasso/README", "")]);
     git(&place, "cup/picasso", &["init", "--quiet", "--initial-branch=main"]);
     commit(&place, "cup/picasso", "picasso.py", "x = 1\n", "first strokes");
     git(&place, "cup/picasso", &["branch", "blue"]);

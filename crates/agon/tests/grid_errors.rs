@@ -317,7 +317,7 @@ fn doctor_reports_an_unsuitable_server() {
 }
 
 /// A very short competition.
-const CUP: &str = r#"name = "Tiny"
+const COMPETITION: &str = r#"name = "Tiny"
 game = "connect-five"
 seed = "only for tests"
 
@@ -340,7 +340,7 @@ fn sql(url: &str, text: &str) {
 
 #[test]
 fn unreachable_or_silent_database_is_an_error() {
-    let folder = common::folder_with(&[("cup.toml", CUP)]);
+    let folder = common::folder_with(&[("cup.toml", COMPETITION)]);
     let file = folder.path().join("cup.toml").display().to_string();
     let port = free_port();
     let unreachable = format!("postgres://agon:secret@127.0.0.1:{port}/agon");
@@ -360,7 +360,7 @@ fn wrong_database_password_or_version_is_rejected() {
     if agon_test_servers::skip_without_servers() {
         return;
     }
-    let folder = common::folder_with(&[("cup.toml", CUP)]);
+    let folder = common::folder_with(&[("cup.toml", COMPETITION)]);
     let file = folder.path().join("cup.toml").display().to_string();
     let postgres = agon_test_servers::Postgres::start();
     let url = postgres.database().url;

@@ -14,7 +14,7 @@ use agon_test_servers::Nats;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-const CUP: &str = r#"name = "Far Cup"
+const COMPETITION: &str = r#"name = "Far Cup"
 game = "connect-five"
 seed = "only for tests"
 
@@ -43,7 +43,7 @@ struct League {
 
 impl League {
     fn new() -> Self {
-        let folder = common::folder_with(&[("password", "secret\n"), ("cup.toml", CUP)]);
+        let folder = common::folder_with(&[("password", "secret\n"), ("cup.toml", COMPETITION)]);
         let made = Command::new(deploy("certificates.sh"))
             .arg(folder.path().join("tls"))
             .args(["server", "127.0.0.1"])

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use agon_core::random::FastRng;
 use tempfile::TempDir;
 
-const CUPS: [&str; 5] = ["solitude", "colour", "connect", "hide", "word"];
+const COMPETITIONS: [&str; 5] = ["solitude", "colour", "connect", "hide", "word"];
 
 /// A folder with the competitions and their bots.
-fn cups() -> TempDir {
+fn competitions() -> TempDir {
     fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();
         for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
@@ -42,8 +42,8 @@ fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-fn start(folder: &Path, cup: &str, jobs: &str) -> Child {
-    let file = format!("{cup}.toml");
+fn start(folder: &Path, competition: &str, jobs: &str) -> Child {
+    let file = format!("{competition}.toml");
     let mut run = command(folder, &["run", &file, "--jobs", jobs, "--json"]);
     run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -56,8 +56,8 @@ fn finish(run: Child) -> String {
 }
 
 /// All tables without times.
-fn tables(folder: &Path, cup: &str) -> String {
-    let file = format!("{cup}.toml");
+fn tables(folder: &Path, competition: &str) -> String {
+    let file = format!("{competition}.toml");
     let phases = fs::read_to_string(folder.join(&file)).unwrap().matches("[[phase]]").count();
     let table = |phase: usize| {
         let phase = phase.to_string();
@@ -67,17 +67,23 @@ fn tables(folder: &Path, cup: &str) -> String {
     (1..=phases).map(table).collect()
 }
 
-fn ledger(folder: &Path, cup: &str) {
+fn ledger(folder: &Path, competition: &str) {
     for ending in ["ledger", "ledger-wal", "ledger-shm"] {
-        let _ = fs::remove_file(folder.join(format!("{cup}.{ending}")));
+        let _ = fs::remove_file(folder.join(format!("{competition}.{ending}")));
     }
 }
 
 /// Kills a run `kills` times at random moments, then lets it finish.
-fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng: &mut FastRng) -> usize {
+fn kill_often(
+    folder: &Path,
+    competition: &str,
+    kills: usize,
+    undisturbed: Duration,
+    rng: &mut FastRng,
+) -> usize {
     let mut killed = 0;
     while killed < kills {
-        let mut run = start(folder, cup, if killed % 2 == 0 { "2" } else { "1" });
+        let mut run = start(folder, competition, if killed % 2 == 0 { "2" } else { "1" });
         // Mostly early, so that many runs leave something to do; sometimes when nearly everything is done.
         let share = (rng.next_u64() % 1000) as f64 / 1000.0;
         let end = Instant::now() + undisturbed.mul_f64(share * share);
@@ -88,7 +94,7 @@ fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng
             finish(run);
             // The run finished before the kill: start over with the remaining kills.
             if killed + 1 < kills {
-                ledger(folder, cup);
+                ledger(folder, competition);
             }
             killed += 1;
             continue;
@@ -97,51 +103,51 @@ fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng
         run.wait().unwrap();
         killed += 1;
     }
-    finish(start(folder, cup, "2"));
+    finish(start(folder, competition, "2"));
     killed
 }
 
-fn the_table_is_always_the_same(cup: &str, seed: u64) {
+fn the_table_is_always_the_same(competition: &str, seed: u64) {
     if common::python().is_none() {
         return;
     }
     let kills = if std::env::var_os("AGON_SOAK").is_some() { 40 } else { 4 };
-    let folder = cups();
+    let folder = competitions();
     let begun = Instant::now();
-    finish(start(folder.path(), cup, "1"));
+    finish(start(folder.path(), competition, "1"));
     let undisturbed = begun.elapsed();
-    let expected = tables(folder.path(), cup);
+    let expected = tables(folder.path(), competition);
     assert!(!expected.contains("fault\":1"), "{expected}");
-    ledger(folder.path(), cup);
-    finish(start(folder.path(), cup, "2"));
-    assert_eq!(tables(folder.path(), cup), expected, "{cup}: two parallel games");
-    ledger(folder.path(), cup);
+    ledger(folder.path(), competition);
+    finish(start(folder.path(), competition, "2"));
+    assert_eq!(tables(folder.path(), competition), expected, "{competition}: two parallel games");
+    ledger(folder.path(), competition);
     let mut rng = FastRng::new(seed);
-    let killed = kill_often(folder.path(), cup, kills, undisturbed, &mut rng);
-    assert_eq!(tables(folder.path(), cup), expected, "{cup}: killed {killed} times");
+    let killed = kill_often(folder.path(), competition, kills, undisturbed, &mut rng);
+    assert_eq!(tables(folder.path(), competition), expected, "{competition}: killed {killed} times");
 }
 
 #[test]
 fn killed_solitude_competition_gives_the_same_table() {
-    the_table_is_always_the_same(CUPS[0], 1);
+    the_table_is_always_the_same(COMPETITIONS[0], 1);
 }
 
 #[test]
 fn killed_colour_battle_competition_gives_the_same_table() {
-    the_table_is_always_the_same(CUPS[1], 2);
+    the_table_is_always_the_same(COMPETITIONS[1], 2);
 }
 
 #[test]
 fn killed_connect_five_competition_gives_the_same_table_and_bot_data() {
-    the_table_is_always_the_same(CUPS[2], 3);
+    the_table_is_always_the_same(COMPETITIONS[2], 3);
 }
 
 #[test]
 fn killed_hide_and_seek_competition_gives_the_same_table() {
-    the_table_is_always_the_same(CUPS[3], 4);
+    the_table_is_always_the_same(COMPETITIONS[3], 4);
 }
 
 #[test]
 fn killed_word_racer_competition_gives_the_same_table() {
-    the_table_is_always_the_same(CUPS[4], 5);
+    the_table_is_always_the_same(COMPETITIONS[4], 5);
 }

@@ -7,7 +7,7 @@ use agon_league::MatchKey;
 use agon_store::{BotOutput, Ledger as _, SqliteLedger};
 use common::{agon, folder_with, good};
 
-const CUP: &str = r#"name = "Talkers"
+const COMPETITION: &str = r#"name = "Talkers"
 game = "connect-five"
 seed = "only for tests"
 
@@ -52,7 +52,7 @@ fn output_of_a_program_is_stored_by_turn() {
     if common::python().is_none() {
         return;
     }
-    let folder = folder_with(&[("cup.toml", CUP), ("Talker.py", TALKER), ("Silent.py", SILENT)]);
+    let folder = folder_with(&[("cup.toml", COMPETITION), ("Talker.py", TALKER), ("Silent.py", SILENT)]);
     good(&agon(folder.path(), &["run", "cup.toml"]).output().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -11,12 +11,12 @@ use agon_test_servers::{Nats, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const CUP: &str = "name = \"Log cup\"\ngame = \"connect-five\"\nseed = \"the hidden seed\"\n\n[[phase]]\nformat = \"round-robin\"\n\
+const COMPETITION: &str = "name = \"Log cup\"\ngame = \"connect-five\"\nseed = \"the hidden seed\"\n\n[[phase]]\nformat = \"round-robin\"\n\
     parts = [{ games = 2, seconds = 1 }]\n\n[[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:line-counter\"\n";
 
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    fs::write(folder.path().join("cup.toml"), CUP).unwrap();
+    fs::write(folder.path().join("cup.toml"), COMPETITION).unwrap();
     folder
 }
 
@@ -96,7 +96,7 @@ fn log_option_wins_over_the_variable_and_leaves_stdout_alone() {
 #[test]
 fn error_in_the_json_log_has_its_parts() {
     let place = folder();
-    fs::write(place.path().join("bad.toml"), CUP.replace("round-robin", "round-robni")).unwrap();
+    fs::write(place.path().join("bad.toml"), COMPETITION.replace("round-robin", "round-robni")).unwrap();
     let output = agon(place.path(), &["run", "bad.toml", "--log-format", "json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let lines = json_lines(&stderr(&output));
@@ -228,10 +228,10 @@ fn one_match_and_one_request_are_followed_through_server_and_worker() {
 
     // One match, by the key that the API gives.
     let get = |path: &str| read(agent.get(api(path)).header("cookie", &cookie).call().unwrap()).1;
-    let cup = get("competitions/cup");
+    let competition = get("competitions/cup");
     let played = &get("competitions/cup/phases/1/matches")["items"][0];
     let (phase, name) = (played["phase"].as_u64().unwrap(), played["match"].as_str().unwrap());
-    let commitment = &cup["commitment"].as_str().unwrap()[..16];
+    let commitment = &competition["commitment"].as_str().unwrap()[..16];
     let key = format!("log-cup-{commitment}/{phase}.{}", name.replace('-', "."));
     let stored = server.wait_for("match stored");
     assert_eq!((field(&stored, "match"), field(&stored, "id")), (&json!(key), &json!("cup")));

@@ -12,7 +12,7 @@ use agon_test_servers::Postgres;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Long enough to be stopped before its end.
-const CUP: &str = "name = \"Moved\"\ngame = \"colour-battle\"\nseed = \"a small canvas\"\n\n[settings]\nrounds = 400\n\n\
+const COMPETITION: &str = "name = \"Moved\"\ngame = \"colour-battle\"\nseed = \"a small canvas\"\n\n[settings]\nrounds = 400\n\n\
                    [[phase]]\nformat = \"arena\"\ngames = 400\n\n[[entrant]]\nbot = \"house:short-sighted\"\n\n\
                    [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:sweeper\"\n";
 
@@ -52,7 +52,7 @@ fn competition_moved_to_a_database_and_back_gives_the_same_table() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let here = folder.path();
     for name in ["cup", "all", "db"] {
-        fs::write(here.join(format!("{name}.toml")), CUP).unwrap();
+        fs::write(here.join(format!("{name}.toml")), COMPETITION).unwrap();
     }
     let table = ["--format", "json", "--no-times"];
     done(here, &["run", "all.toml", "--jobs", "1"]);
@@ -89,7 +89,7 @@ fn competition_moved_to_a_database_and_back_gives_the_same_table() {
     in_database(&["export", "cup.toml", "--archive", "over.archive"]);
     let told = done(here, &["import", "over.archive", "--to", "back.ledger", "--json"]);
     assert!(told.contains("\"ledger\": \"back.ledger\"") && told.contains("\"matches\": 400"), "{told}");
-    fs::write(here.join("back.toml"), CUP).unwrap();
+    fs::write(here.join("back.toml"), COMPETITION).unwrap();
     assert_eq!(done(here, &[&["table", "back.toml"][..], &table].concat()), wanted);
 
     // An existing ledger is never overwritten, and every mistake has a clear message.
@@ -111,7 +111,7 @@ fn competition_moved_to_a_database_and_back_gives_the_same_table() {
         refused(here, &["run", "cup.toml", "--database", "mysql://ada:hush@x/y"], 2).contains("postgres://")
     );
     // Another competition with the same name is not resumed.
-    fs::write(here.join("cup.toml"), CUP.replace("games = 400", "games = 410")).unwrap();
+    fs::write(here.join("cup.toml"), COMPETITION.replace("games = 400", "games = 410")).unwrap();
     let told = refused(here, &["run", "cup.toml", "--database", &url], 2);
     assert!(told.contains("changed since the competition was started"), "{told}");
     in_database(&["run", "cup.toml", "--fresh"]);

@@ -87,7 +87,7 @@ fn entrants(bots: &[&str]) -> String {
 }
 
 /// A competition with these phases and house bots, one of which has a name with markup.
-fn cup(game: &str, head: &str, phases: &str, bots: &[&str]) -> String {
+fn competition_text(game: &str, head: &str, phases: &str, bots: &[&str]) -> String {
     let hostile = "name = \"<script>alert(1)</script> & co\"\ncontributor = \"<b>Bobby</b>\"\nmarks = { AI = \"</pre><i>\" }\n";
     format!(
         "name = \"Cup <i>of</i> {game}\"\ngame = \"{game}\"\n{head}\n{phases}\n{}{hostile}",
@@ -101,7 +101,7 @@ fn read(place: &Place, path: &str) -> String {
 
 /// Runs a competition and writes its report.
 fn report(game: &str, head: &str, phases: &str, bots: &[&str]) -> (Place, BTreeSet<String>) {
-    let place = Place::new(&[("cup.toml", &cup(game, head, phases, bots))]);
+    let place = Place::new(&[("cup.toml", &competition_text(game, head, phases, bots))]);
     place.good(&["run", "cup.toml", "--jobs", "2"]);
     let told = place.good(&["report", "cup.toml", "out"]);
     assert!(told.starts_with("out/summary.html"), "{told}");
@@ -215,7 +215,7 @@ fn word_racer_report_has_a_bracket() {
 fn folder_with_other_files_is_not_overwritten() {
     let phase = "[[phase]]\nformat = \"round-robin\"\nparts = [{ games = 1, first_to = 1, seconds = 1 }]\n";
     let place = Place::new(&[
-        ("cup.toml", &cup("connect-five", "", phase, &["random", "tactician"])),
+        ("cup.toml", &competition_text("connect-five", "", phase, &["random", "tactician"])),
         ("mine/thesis.txt", "years of work"),
     ]);
     assert!(place.refused(&["report", "cup.toml", "out"]).contains("has not been run"));
@@ -264,7 +264,7 @@ const TALKER: &str = "class Seeker(Player):\n    def __init__(self, game_map, sp
 fn bot_output_with_hidden_seeds_is_withheld() {
     let Some(python) = common::python() else { return };
     let phases = "[settings]\nsteps = 10\n[[phase]]\nname = \"One\"\nformat = \"cross\"\nboards = 1\n[[phase]]\nname = \"Two\"\nformat = \"cross\"\nboards = 1\nresubmit = true\n";
-    let file = cup("hide-and-seek", "", phases, &["roaming-seeker", "still-hider"]);
+    let file = competition_text("hide-and-seek", "", phases, &["roaming-seeker", "still-hider"]);
     let talker = "[[entrant]]\nname = \"Talker\"\nbot = \"talker.py\"\nrole = \"seeker\"\n";
     let place = Place::new(&[("cup.toml", &(file + talker)), ("talker.py", TALKER)]);
     let agon = |words: &[&str]| {

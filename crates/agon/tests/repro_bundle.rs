@@ -29,7 +29,7 @@ class Counter:
         return free[(self.asked + random.randrange(9)) % len(free)]
 ";
 
-const CUP: &str = r#"name = "Cup"
+const COMPETITION: &str = r#"name = "Cup"
 game = "connect-five"
 seed = "a cup's seed"
 sandbox = "off"
@@ -56,10 +56,10 @@ fn command_in_a_repro_bundle_reproduces_the_fault() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let zip = runtime.block_on(async {
         let site = Site::new().await;
-        let file = site.cup_file("cup");
+        let file = site.competition_file("cup");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file.with_file_name("Counter.py"), COUNTER).unwrap();
-        fs::write(&file, CUP).unwrap();
+        fs::write(&file, COMPETITION).unwrap();
         played(&file);
         let author = site.person("author", Role::Author).await;
         site.host("cup", CompetitionState::Waiting, &[("Counter", author.id)]).await;

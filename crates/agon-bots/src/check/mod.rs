@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_core::record::Recorder;
+use agon_core::text_format::plural;
 use agon_core::{Assets, ErrorKind, Seat, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use agon_engine::film::json::BotOutputLine;
@@ -22,7 +23,6 @@ use crate::prepare::{PrepareContext, PrepareError, SandboxMode, prepare};
 use crate::source::Finding;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
-use result::count;
 use trial::{PrintLog, TrialFaults};
 
 pub use result::{CheckResult, StepOutcome, StepResult};
@@ -153,7 +153,7 @@ impl CheckRun<'_> {
         } else {
             String::new()
         };
-        let says = format!("{}{more}", count(report.files, "Python file"));
+        let says = format!("{}{more}", plural(report.files, "Python file", "Python files"));
         let refusals = |list: Vec<Finding>| list.into_iter().map(BotRejection::from).collect();
         self.steps.push(StepResult {
             bad: refusals(bad),
@@ -254,8 +254,8 @@ impl CheckRun<'_> {
             texts.push(format!(
                 "as {role} against {}: {}, {}, {} per answer, longest {}",
                 others.join(", "),
-                count(summary.games, "game"),
-                if faults.all == 0 { "no fault".to_owned() } else { count(faults.all, "fault") },
+                plural(summary.games, "game", "games"),
+                if faults.all == 0 { "no fault".to_owned() } else { plural(faults.all, "fault", "faults") },
                 time(stats.time_per_answer()),
                 time(stats.longest),
             ));

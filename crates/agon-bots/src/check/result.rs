@@ -1,6 +1,7 @@
 //! Result of a check, as text and as JSON.
 
 use agon_core::document::document;
+use agon_core::text_format::plural;
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
 use serde_json::{Value as Json, json};
@@ -115,11 +116,11 @@ impl CheckResult {
             text += &list("", &step.bad);
             text += &list("advice: ", &step.advice);
         }
-        let bad = self.steps.iter().map(|step| step.bad.len() as u64).sum();
+        let bad: u64 = self.steps.iter().map(|step| step.bad.len() as u64).sum();
         if self.accepted {
             text + "yes: accepted\n"
         } else {
-            text + &format!("not accepted: {} to fix\n", count(bad, "problem"))
+            text + &format!("not accepted: {} to fix\n", plural(bad, "problem", "problems"))
         }
     }
 
@@ -167,9 +168,4 @@ fn list(mark: &str, findings: &[BotRejection]) -> String {
         }
     }
     text
-}
-
-/// `1 game`, `2 games`.
-pub(super) fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

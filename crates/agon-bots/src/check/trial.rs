@@ -3,13 +3,12 @@
 use std::io;
 
 use agon_core::record::{FaultRecord, RecordHeader};
+use agon_core::text_format::plural;
 use agon_core::{Outcome, Seat};
 use agon_engine::film::json::BotOutputLine;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_host::BotRejection;
 use agon_host::load_check::last_place;
-
-use super::result::count;
 
 /// Maximum number of kinds of faults that are listed.
 const MAX_FAULTS_SHOWN: usize = 8;
@@ -89,7 +88,7 @@ impl TrialFaults {
         for (_, times, mut refusal) in self.kinds.into_iter().take(MAX_FAULTS_SHOWN) {
             if times > 1 {
                 let what = refusal.what.trim_end_matches(')');
-                refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
+                refusal.what = format!("{what}, and {} more)", plural(times - 1, "time", "times"));
             }
             refusal.hint = format!("see `agon games {game}` for the penalty of a fault");
             rejections_found.push(refusal);

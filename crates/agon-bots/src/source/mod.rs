@@ -19,7 +19,7 @@ pub mod source_check;
 
 use std::path::{Path, PathBuf};
 
-use agon_host::bot_rejection::sanitize;
+use agon_core::sanitize::short_line;
 use agon_host::{BotRejection, ScratchDir, scratch_dir};
 
 pub use source_check::{Finding, SourceReport};

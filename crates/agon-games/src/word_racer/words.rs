@@ -1,8 +1,9 @@
 //! The word list, stored as a trie for fast look-up along a line.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_core::assets::content_hash;
 
 use super::board::SIDE;
@@ -66,7 +67,7 @@ impl WordList {
     pub fn from_bytes(content: &[u8]) -> Result<Arc<Self>, WordListError> {
         static LAST: Mutex<Option<Arc<WordList>>> = Mutex::new(None);
         let name = content_hash(content);
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = LAST.lock_ignoring_poison();
         if let Some(list) = last.as_ref().filter(|list| list.name == name) {
             return Ok(Arc::clone(list));
         }

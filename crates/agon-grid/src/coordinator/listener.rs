@@ -1,10 +1,12 @@
 //! Receives messages of workers during a run: join requests, reports, job errors and heartbeats.
 
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agon_core::Diagnostic;
+use agon_core::LockIgnoringPoison as _;
+use agon_core::text_format::plural;
 use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
 use async_nats::{Message, Subject, Subscriber};
@@ -120,12 +122,12 @@ impl CoordinatorContext {
 
     /// Registry of workers.
     pub fn workers(&self) -> MutexGuard<'_, WorkerRegistry> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock_ignoring_poison()
     }
 
     /// Sets the callback for user messages.
     pub fn set_message_sink(&self, sink: MessageSink) {
-        *self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(sink);
+        *self.message_sink.lock_ignoring_poison() = Some(sink);
     }
 
     /// Whether NATS is connected.
@@ -135,7 +137,7 @@ impl CoordinatorContext {
 
     /// Sends a message to the user.
     pub fn notify(&self, message: &str) {
-        if let Some(sink) = &*self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(sink) = &*self.message_sink.lock_ignoring_poison() {
             sink(message);
         }
     }
@@ -254,7 +256,7 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
     context.workers().admit(&request);
     if !known {
-        let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        let cores = plural(request.cores, "core", "cores");
         tracing::info!(worker = name, cores = request.cores, speed = request.speed, "worker joined");
         context.notify(&format!("worker {name} joined with {cores}"));
     }

@@ -20,11 +20,12 @@ mod workers;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use agon_competition::LoadedCompetition;
+use agon_core::LockIgnoringPoison as _;
 use agon_engine::AnyGame;
 use agon_league::MatchKey;
 use agon_runner::event::NOTICE_TARGET;
@@ -283,7 +284,7 @@ impl Coordinator {
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_ignoring_poison()
     }
 
     fn next_number(&self) -> u64 {
@@ -360,7 +361,7 @@ impl Executor for Coordinator {
         let result = thread::scope(|scope| {
             scope.spawn(|| {
                 let _in_run = run_span.enter();
-                let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+                let inbox = self.inbox.lock_ignoring_poison();
                 stage_coordinator.run(&inbox, &ended);
             });
             let result = receive(receiver);

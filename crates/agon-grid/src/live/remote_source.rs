@@ -1,8 +1,9 @@
 //! One remote slot, while viewers subscribe to it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_engine::{FilmPart, LiveFilm};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::LiveUpdate;
@@ -112,7 +113,7 @@ impl CurrentFilm {
 
 impl RemoteBroadcast {
     fn state(&self) -> MutexGuard<'_, BroadcastState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_ignoring_poison()
     }
 
     fn show_idle(&self) {

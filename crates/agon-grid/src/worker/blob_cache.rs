@@ -7,8 +7,10 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
+
+use agon_core::LockIgnoringPoison as _;
 
 use crate::blobs::hash;
 
@@ -75,7 +77,7 @@ impl BlobCache {
     /// Makes room for a file. Scans the folder only when the cache is full by its own count: scanning thousands of files for each new one
     /// would take longer than fetching it.
     fn make_room(&self, bytes: u64) {
-        let mut used_bytes = self.used_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used_bytes = self.used_bytes.lock_ignoring_poison();
         let now = match *used_bytes {
             Some(used_bytes) if used_bytes.saturating_add(bytes) <= self.max_bytes => used_bytes,
             _ => self.evict(bytes),

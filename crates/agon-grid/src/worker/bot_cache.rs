@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agon_bots::prepare::ExtraFile;
 use agon_bots::{BotSource, Diagnostic, PrepareContext, PreparedBot, SandboxMode, package, prepare};
+use agon_core::LockIgnoringPoison as _;
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
 use agon_engine::AnyGame;
 use agon_host::ScratchDir;
@@ -61,7 +62,7 @@ impl PhaseCaches {
     }
 
     fn phases(&self) -> MutexGuard<'_, HashMap<Hash, (Arc<BotCache>, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_ignoring_poison()
     }
 }
 
@@ -253,7 +254,7 @@ fn parse_settings(info: &'static GameInfo, pairs: &[(String, String)]) -> Result
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock_ignoring_poison()
 }
 
 /// Value of a slot. The first caller makes it while others wait. After an error the next caller tries again.

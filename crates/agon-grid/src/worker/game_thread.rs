@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
 use agon_league::{Entrant, MatchKey};
@@ -256,7 +257,7 @@ fn play_match(
     for (bot, &seat) in bots.iter().zip(&one.seats) {
         let refs: Option<&BotDataRefs> = one.bot_data.iter().find(|refs| refs.entrant == seat);
         if phase.phase_spec.in_order {
-            let mut folders = bot.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut folders = bot.folders.lock_ignoring_poison();
             folders.prepare(&bot.loaded, refs, &|wanted| worker.blobs.get(wanted))?;
             folders.mark_unknown();
         }
@@ -294,7 +295,7 @@ fn play_match(
     if phase.phase_spec.in_order {
         for (bot, seat) in bots.iter().zip(&seats) {
             let data = finished.data.iter().find(|data| data.entrant == *seat);
-            let mut folders = bot.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut folders = bot.folders.lock_ignoring_poison();
             if let Some(data) = data {
                 folders.set_current(hash(&data.bytes));
             }

@@ -1,9 +1,10 @@
 //! Streams live games of a worker on request: one stream per slot for any number of viewers, and none without viewers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_runner::live::{LiveGameKey, LiveSubscriber, SubscribeError};
 use agon_runner::{LiveGames, LiveUpdate};
 use tokio::sync::watch;
@@ -109,7 +110,7 @@ impl LiveStreams {
 
 impl LiveStreamsInner {
     fn streams(&self) -> MutexGuard<'_, HashMap<(String, u32), watch::Sender<StreamRequest>>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+        self.streams.lock_ignoring_poison()
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
+
+use agon_core::LockIgnoringPoison as _;
 
 /// Period for rates.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
@@ -97,7 +99,7 @@ impl WorkerMetrics {
     }
 
     fn threads(&self) -> MutexGuard<'_, ThreadTimes> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.threads.lock_ignoring_poison()
     }
 }
 

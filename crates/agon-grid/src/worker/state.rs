@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_runner::LiveGames;
 use async_nats::jetstream::consumer::PullConsumer;
 use tokio::runtime::Handle;
@@ -282,6 +283,6 @@ impl WorkerState {
     }
 
     fn competitions(&self) -> MutexGuard<'_, BTreeMap<String, JoinedCompetition>> {
-        self.competitions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.competitions.lock_ignoring_poison()
     }
 }

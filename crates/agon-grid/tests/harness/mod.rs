@@ -24,7 +24,7 @@ use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-pub const CUP: &str = "cup-0123";
+pub const COMPETITION_ID: &str = "cup-0123";
 
 /// Reply to a complete report; `None` for no reply.
 pub type Answer = dyn Fn(&JobReport) -> Option<ReportAck> + Send + Sync;
@@ -51,7 +51,7 @@ impl Default for Script {
             troubles: Mutex::default(),
             answer: Box::new(|_| Some(ReportAck::Stored)),
             welcome: Box::new(|_| JoinResponse::Accepted {
-                consumer: CUP.to_owned(),
+                consumer: COMPETITION_ID.to_owned(),
                 lease_ms: 2000,
                 clock_scale: None,
             }),
@@ -104,8 +104,8 @@ impl Harness {
             };
             let stream = link.jetstream().get_or_create_stream(work).await.unwrap();
             let consumer = pull::Config {
-                durable_name: Some(CUP.to_owned()),
-                filter_subject: subjects::work(CUP),
+                durable_name: Some(COMPETITION_ID.to_owned()),
+                filter_subject: subjects::work(COMPETITION_ID),
                 ack_policy: AckPolicy::Explicit,
                 ack_wait: lease,
                 ..pull::Config::default()
@@ -141,7 +141,8 @@ impl Harness {
     pub fn publish(&self, job: &Job) {
         self.runtime.block_on(async {
             let bytes = messages::encode(job).unwrap();
-            let sent = self.link.jetstream().publish(subjects::work(CUP), bytes.into()).await.unwrap();
+            let sent =
+                self.link.jetstream().publish(subjects::work(COMPETITION_ID), bytes.into()).await.unwrap();
             sent.await.unwrap();
         });
     }
@@ -169,16 +170,16 @@ impl Harness {
 
 async fn coordinate(link: NatsConnection, script: Arc<Script>) {
     let client = link.client().clone();
-    let mut hellos = client.subscribe(subjects::join("*", CUP)).await.unwrap();
-    let mut parts = client.subscribe(subjects::report("*", CUP)).await.unwrap();
-    let mut troubles = client.subscribe(subjects::job_error("*", CUP)).await.unwrap();
+    let mut hellos = client.subscribe(subjects::join("*", COMPETITION_ID)).await.unwrap();
+    let mut parts = client.subscribe(subjects::report("*", COMPETITION_ID)).await.unwrap();
+    let mut troubles = client.subscribe(subjects::job_error("*", COMPETITION_ID)).await.unwrap();
     let mut clock = tokio::time::interval(Duration::from_millis(200));
     let mut open: HashMap<String, Vec<u8>> = HashMap::new();
     loop {
         tokio::select! {
             _ = clock.tick() => if script.calls.load(SeqCst) {
                 let session = script.session.lock().unwrap().clone();
-                let call = Announcement { protocol: PROTOCOL, competition_id: CUP.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
+                let call = Announcement { protocol: PROTOCOL, competition_id: COMPETITION_ID.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
                 let _ = client.publish(subjects::ANNOUNCEMENTS, messages::encode(&call).unwrap().into()).await;
             },
             Some(message) = hellos.next() => {
@@ -285,7 +286,7 @@ pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
     let settings = settings.iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect();
     PhaseSpec {
         protocol: PROTOCOL,
-        competition_id: CUP.to_owned(),
+        competition_id: COMPETITION_ID.to_owned(),
         game: game.to_owned(),
         rules: table.info().rules_version,
         phase: 0,
@@ -311,7 +312,7 @@ pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
     });
     Job {
         protocol: PROTOCOL,
-        competition_id: CUP.to_owned(),
+        competition_id: COMPETITION_ID.to_owned(),
         phase_spec: brief.to_owned(),
         id: id.to_owned(),
         max_deliveries: 3,

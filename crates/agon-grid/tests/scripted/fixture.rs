@@ -16,29 +16,34 @@ pub const MATCHES: u64 = 12;
 pub struct Fixture {
     pub fleet: Coordinator,
     pub ledger: SqliteLedger,
-    pub cup: TestCompetition,
+    pub competition: TestCompetition,
     pub runtime: Runtime,
     pub nats: Nats,
 }
 
 impl Fixture {
     pub fn new(options: CoordinatorOptions) -> Self {
-        let (nats, runtime, cup) = (Nats::start(), runtime(), TestCompetition::words(WORDS));
-        let ledger = cup.ledger(&runtime);
-        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
-        Self { fleet, ledger, cup, runtime, nats }
+        let (nats, runtime, competition) = (Nats::start(), runtime(), TestCompetition::words(WORDS));
+        let ledger = competition.ledger(&runtime);
+        let fleet = competition.fleet(&nats, &runtime, &ledger, options);
+        Self { fleet, ledger, competition, runtime, nats }
     }
 
     /// The same fixture with another coordinator, after this one has ended.
     pub fn restart_coordinator(self, options: CoordinatorOptions) -> Self {
-        let Self { fleet, ledger, cup, runtime, nats } = self;
+        let Self { fleet, ledger, competition, runtime, nats } = self;
         drop(fleet);
-        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
-        Self { fleet, ledger, cup, runtime, nats }
+        let fleet = competition.fleet(&nats, &runtime, &ledger, options);
+        Self { fleet, ledger, competition, runtime, nats }
     }
 
     pub fn led(&self) -> CoordinatedRun<'_> {
-        CoordinatedRun { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
+        CoordinatedRun {
+            competition: &self.competition,
+            runtime: &self.runtime,
+            ledger: &self.ledger,
+            fleet: &self.fleet,
+        }
     }
 
     pub async fn hand(&self, name: &str) -> ScriptedWorker {
@@ -59,7 +64,7 @@ impl Fixture {
     pub fn check_result(&self) {
         assert_eq!(self.played(), MATCHES);
         let phases = self.runtime.block_on(self.ledger.phases()).unwrap();
-        assert_eq!(tables(&phases), tables(&self.cup.alone(&self.runtime)));
+        assert_eq!(tables(&phases), tables(&self.competition.alone(&self.runtime)));
         assert_eq!(self.runtime.block_on(self.ledger.check()).unwrap(), Vec::<String>::new());
     }
 }

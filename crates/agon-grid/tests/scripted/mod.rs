@@ -153,7 +153,7 @@ impl Drop for StopOnDrop<'_> {
 
 /// A run with a coordinator.
 pub struct CoordinatedRun<'l> {
-    pub cup: &'l TestCompetition,
+    pub competition: &'l TestCompetition,
     pub runtime: &'l Runtime,
     pub ledger: &'l SqliteLedger,
     pub fleet: &'l Coordinator,
@@ -168,9 +168,9 @@ impl CoordinatedRun<'_> {
     ) -> (Result<RunOutcome, String>, RunEvents, Option<R>) {
         let mut told = RunEvents::default();
         let (ended, script) = std::thread::scope(|scope| {
-            let Self { cup, runtime, ledger, fleet } = *self;
+            let Self { competition, runtime, ledger, fleet } = *self;
             let told = &mut told;
-            let running = scope.spawn(move || cup.run(runtime, ledger, fleet, stop, told));
+            let running = scope.spawn(move || competition.run(runtime, ledger, fleet, stop, told));
             let ends = StopOnDrop(stop);
             let script = self.runtime.block_on(async {
                 let over = async {
@@ -243,7 +243,7 @@ pub struct ScriptedWorker {
     pub link: NatsConnection,
     pub name: String,
     pub session: String,
-    pub cup: String,
+    pub competition: String,
     pub lease: Duration,
     reports: AtomicU64,
     brief: tokio::sync::Mutex<Option<(String, Arc<PhaseSpec>)>>,
@@ -277,20 +277,20 @@ pub async fn called(link: &NatsConnection) -> Announcement {
     decode(&calls.next().await.unwrap().payload).unwrap()
 }
 
-pub async fn say_hello(link: &NatsConnection, cup: &str, hello: &JoinRequest) -> JoinResponse {
-    let subject = subjects::join(&hello.worker, cup);
+pub async fn say_hello(link: &NatsConnection, competition: &str, hello: &JoinRequest) -> JoinResponse {
+    let subject = subjects::join(&hello.worker, competition);
     let answer = link.client().request(subject, encode(hello).unwrap().into()).await.unwrap();
     decode(&answer.payload).unwrap()
 }
 
 impl ScriptedWorker {
     /// A worker that sends no heartbeats.
-    pub fn new(link: NatsConnection, name: &str, cup: &str) -> Self {
+    pub fn new(link: NatsConnection, name: &str, competition: &str) -> Self {
         Self {
             link,
             name: name.to_owned(),
             session: format!("{name}-session"),
-            cup: cup.to_owned(),
+            competition: competition.to_owned(),
             lease: Duration::ZERO,
             reports: AtomicU64::new(0),
             brief: tokio::sync::Mutex::new(None),
@@ -299,9 +299,9 @@ impl ScriptedWorker {
     }
 
     /// Joins, and sends heartbeats until it is dropped.
-    pub async fn join(nats: &Nats, name: &str, cup: &str) -> Self {
-        let mut hand = Self::new(link(nats, name).await, name, cup);
-        let welcome = say_hello(&hand.link, cup, &hello(name, &hand.session)).await;
+    pub async fn join(nats: &Nats, name: &str, competition: &str) -> Self {
+        let mut hand = Self::new(link(nats, name).await, name, competition);
+        let welcome = say_hello(&hand.link, competition, &hello(name, &hand.session)).await;
         let JoinResponse::Accepted { lease_ms, .. } = welcome else { panic!("{welcome:?}") };
         hand.lease = Duration::from_millis(lease_ms);
         tokio::spawn(beat(
@@ -316,7 +316,7 @@ impl ScriptedWorker {
     /// The next job, if one arrives.
     pub async fn pull(&self) -> Option<LeasedJob> {
         let stream = self.link.jetstream().get_stream_no_info(WORK_STREAM).await.ok()?;
-        let pull: consumer::PullConsumer = stream.get_consumer(&self.cup).await.ok()?;
+        let pull: consumer::PullConsumer = stream.get_consumer(&self.competition).await.ok()?;
         let mut batch = pull.fetch().max_messages(1).expires(Duration::from_secs(1)).messages().await.ok()?;
         let message = batch.next().await?.ok()?;
         let job: Job = decode(&message.payload).unwrap();
@@ -377,7 +377,7 @@ impl ScriptedWorker {
                 chunks: pieces.len() as u32,
                 bytes: piece.to_vec(),
             };
-            let subject = subjects::report(&self.name, &self.cup);
+            let subject = subjects::report(&self.name, &self.competition);
             let answer = self.link.client().request(subject, encode(&part).unwrap().into()).await.ok()?;
             last = Some(decode(&answer.payload).unwrap());
             if last != Some(ReportAck::NextChunk) {
@@ -395,7 +395,7 @@ impl ScriptedWorker {
             kind,
             message: says.to_owned(),
         };
-        let subject = subjects::job_error(&self.name, &self.cup);
+        let subject = subjects::job_error(&self.name, &self.competition);
         let answer = self.link.client().request(subject, encode(&trouble).unwrap().into()).await.unwrap();
         decode(&answer.payload).unwrap()
     }
@@ -471,14 +471,14 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
         .collect();
     let members: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().map(|(entrant, one)| (*entrant, one)).collect();
-    let bout = MatchRunner {
+    let runner = MatchRunner {
         game: &*table,
         assets: &Assets::none(),
         parts: &parts,
         parts_give_points: brief.in_parts,
     };
     let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
-    bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
+    runner.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
 
 /// Plays with other settings than requested: the reports match their records, and the records follow the rules.

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use agon_core::LockIgnoringPoison as _;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::stderr_pipe::StderrPipe;
@@ -54,7 +55,7 @@ impl SharedLog {
 }
 
 fn lock(log: &Arc<Mutex<StderrPipe>>) -> MutexGuard<'_, StderrPipe> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
+    log.lock_ignoring_poison()
 }
 
 /// Calls with a descriptor that is readable when one of this thread's bots has written to stderr.

@@ -5,9 +5,10 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::socket;
@@ -29,7 +30,7 @@ impl ZygoteServer {
         type Zygotes = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
         static ZYGOTES: OnceLock<Mutex<Zygotes>> = OnceLock::new();
         let zygotes = ZYGOTES.get_or_init(Mutex::default);
-        let mut zygotes = zygotes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut zygotes = zygotes.lock_ignoring_poison();
         let key = (program.to_owned(), options.arguments.clone());
         if let Some(zygote) = zygotes.get(&key).filter(|zygote| zygote.is_alive()) {
             return Ok(Arc::clone(zygote));
@@ -64,7 +65,7 @@ impl ZygoteServer {
     }
 
     fn is_alive(&self) -> bool {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = self.child.lock_ignoring_poison();
         matches!(child.try_wait(), Ok(None))
     }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use agon_core::sanitize::replace_char;
 use agon_core::{Diagnostic, Place};
 use serde::Serialize;
 
@@ -74,7 +75,7 @@ impl<'t> ErrorCollector<'t> {
     }
 
     fn add(&self, span: Span, scope: ErrorScope, what: impl Into<String>, hint: impl Into<String>) {
-        let sanitize = |text: String| text.chars().map(sanitize_char).collect();
+        let sanitize = |text: String| text.chars().map(replace_char).collect();
         let (what, hint) = (sanitize(what.into()), sanitize(hint.into()));
         self.errors.borrow_mut().push(CollectedError { span, scope, what, hint });
     }
@@ -136,18 +137,6 @@ impl<'t> ErrorCollector<'t> {
     }
 }
 
-/// Replaces characters that a terminal would interpret or that change the text direction.
-pub fn sanitize_char(c: char) -> char {
-    match c {
-        '\t' => ' ',
-        '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            char::REPLACEMENT_CHARACTER
-        }
-        _ if c.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => c,
-    }
-}
-
 fn to_config_error(text: &str, line: usize, start: usize, error: CollectedError) -> ConfigError {
     let CollectedError { span, what, hint, .. } = error;
     if span == WHOLE_FILE {
@@ -163,7 +152,7 @@ fn to_config_error(text: &str, line: usize, start: usize, error: CollectedError)
     } else {
         0
     };
-    let shown: String = whole.chars().skip(skipped).take(MAX_QUOTED_CHARS).map(sanitize_char).collect();
+    let shown: String = whole.chars().skip(skipped).take(MAX_QUOTED_CHARS).map(replace_char).collect();
     let carets = "^".repeat(wide.min(MAX_QUOTED_CHARS.saturating_sub(before - skipped)).max(1));
     let quote = format!(
         "  {number} | {shown}\n  {} | {}{carets}",

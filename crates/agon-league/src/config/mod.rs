@@ -1,13 +1,13 @@
 //! The competition file: parsed and validated.
 
 mod config_error;
+pub mod edit;
 mod entrants;
 mod game;
 mod matches;
 mod normalize;
 mod phases;
 mod players;
-mod presets;
 mod read;
 mod toml_reader;
 mod validate;
@@ -18,7 +18,6 @@ use crate::format::Format;
 
 pub use config_error::ConfigError;
 pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
-pub use presets::preset;
 
 /// A parsed competition file.
 #[derive(Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use agon_core::sanitize::replace_char;
 use agon_core::settings::closest_name;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::config_error::{ErrorCollector, Span, sanitize_char};
+use super::config_error::{ErrorCollector, Span};
 
 /// Maximum length of a name; longer ones do not fit a table column.
 pub const MAX_NAME_CHARS: usize = 60;
@@ -86,7 +87,7 @@ impl<'f> TomlReader<'f> {
             self.errors.local_error(span, format!("`{key}` is empty"), "fill it in, or leave it out");
             return None;
         }
-        if text.chars().any(|c| sanitize_char(c) != c) {
+        if text.chars().any(|c| replace_char(c) != c) {
             let what = format!("`{key}` holds a line break or another control character");
             self.errors.local_error(span, what, "keep it to one line of plain text");
             return None;

@@ -1,5 +1,7 @@
 //! Checks that formats fit the game, the entrants and the earlier phases.
 
+use agon_core::text_format::plural;
+
 use super::entrants::ParsedEntrant;
 use super::game::GameContext;
 use super::phases::ParsedPhase;
@@ -105,7 +107,6 @@ impl Validator<'_> {
     fn check_entrant_count(&self, table: &TomlReader<'_>, format: &Format, number: usize) {
         let all = self.entrants.len();
         let place = |key: &str| table.get(key).map_or_else(|| table.span.clone(), toml::Spanned::span);
-        let many = |n: usize| if n == 1 { "1 entrant".to_owned() } else { format!("{n} entrants") };
         let short = |key: &str, least: usize| {
             let there = if all == 1 { "there is 1".to_owned() } else { format!("there are {all}") };
             let what = match format {
@@ -120,7 +121,11 @@ impl Validator<'_> {
                 short(if table.has("size") { "size" } else { "format" }, *size as usize);
             }
             Format::Arena { .. } if all > self.game.info.seats.max => {
-                let what = format!("one arena holds {}; there are {}", self.game.info.seats.max, many(all));
+                let what = format!(
+                    "one arena holds {}; there are {}",
+                    self.game.info.seats.max,
+                    plural(all, "entrant", "entrants")
+                );
                 table.errors.global_error(
                     place("format"),
                     what,
@@ -139,7 +144,7 @@ impl Validator<'_> {
             | Format::DoubleElimination(TieRule { top: Some(top), .. })
                 if *top as usize > all && number > 0 =>
             {
-                let what = format!("`top` is {top}, but there are {}", many(all));
+                let what = format!("`top` is {top}, but there are {}", plural(all, "entrant", "entrants"));
                 table.errors.global_error(
                     place("top"),
                     what,
@@ -147,7 +152,10 @@ impl Validator<'_> {
                 );
             }
             Format::Swiss { rounds, .. } if all >= 2 && *rounds as usize > all - 1 + all % 2 => {
-                let what = format!("{rounds} rounds among {} would repeat pairings", many(all));
+                let what = format!(
+                    "{rounds} rounds among {} would repeat pairings",
+                    plural(all, "entrant", "entrants")
+                );
                 table.errors.global_error(
                     place("rounds"),
                     what,

@@ -4,7 +4,7 @@ use agon_league::Entrant;
 
 use crate::data::Report;
 use crate::html::{
-    HtmlTable, Page, bidi_isolate, definition_list, escaped, link, note, number_column, path_to_root,
+    HtmlTable, Page, bidi_isolate, definition_list, html_escape, link, note, number_column, path_to_root,
     section, text_column,
 };
 use crate::lists::{GameFilter, faults, games};
@@ -19,7 +19,7 @@ pub fn bot(report: &Report, entrant: Entrant) -> String {
     let marks: Vec<String> = about.marks.iter().map(|(mark, _)| bidi_isolate(mark)).collect();
     let mut body = definition_list(&[
         ("Contributor", about.contributor.as_deref().map_or_else(String::new, bidi_isolate)),
-        ("Role", escaped(about.role.unwrap_or_default())),
+        ("Role", html_escape(about.role.unwrap_or_default())),
         ("Marks", marks.join(", ")),
         ("Faults", count(about.faults.total)),
     ]);

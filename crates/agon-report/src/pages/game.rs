@@ -2,7 +2,7 @@
 
 use crate::data::{GameLine, PhaseReport, Report, SeatLine};
 use crate::html::{
-    HtmlTable, Page, Viewer, bidi_isolate, definition_list, escaped, link, number_column, path_to_root,
+    HtmlTable, Page, Viewer, bidi_isolate, definition_list, html_escape, link, number_column, path_to_root,
     section, text_column,
 };
 use crate::tables::PageLinks;
@@ -52,11 +52,11 @@ pub fn game(
 fn about(phase: &PhaseReport, game: &GameLine, links: PageLinks<'_>) -> String {
     definition_list(&[
         ("Phase", link(&format!("{}{}", links.root, phase.file()), &bidi_isolate(&phase.name))),
-        ("Match", escaped(&game.number())),
-        ("Stage", escaped(&game.stage)),
+        ("Match", html_escape(&game.number())),
+        ("Stage", html_escape(&game.stage)),
         ("Turns", game.turns.to_string()),
-        ("Ended", escaped(&game.ended)),
-        ("Chosen as", escaped(&game.reasons.join(", "))),
+        ("Ended", html_escape(&game.ended)),
+        ("Chosen as", html_escape(&game.reasons.join(", "))),
     ])
 }
 
@@ -80,7 +80,7 @@ fn adjacent_links(beside: AdjacentGames<'_>) -> String {
     let one = |game: Option<&GameLine>, arrows: [&str; 2]| {
         game.map_or_else(String::new, |game| {
             let name = game.file().trim_start_matches("games/").to_owned();
-            link(&name, &format!("{}Match {}{}", arrows[0], escaped(&game.number()), arrows[1]))
+            link(&name, &format!("{}Match {}{}", arrows[0], html_escape(&game.number()), arrows[1]))
         })
     };
     let (before, after) = (one(beside.before, ["← ", ""]), one(beside.after, ["", " →"]));

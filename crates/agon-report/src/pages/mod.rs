@@ -20,19 +20,19 @@ use crate::tables::{self, PageLinks};
 
 /// Progress of a phase: `12 of 40 matches, 120 games`.
 fn progress(phase: &PhaseReport) -> String {
-    use crate::text_format::{count, plural};
+    use crate::text_format::{count, grouped_plural};
     let matches = match phase.expected {
         Some((least, most)) if phase.state < PhaseState::Published => {
             let of =
                 if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) };
             format!("{} of {of} matches", count(phase.matches))
         }
-        _ => plural(phase.matches, "match", "matches"),
+        _ => grouped_plural(phase.matches, "match", "matches"),
     };
     if phase.games_played == phase.matches {
         matches
     } else {
-        format!("{matches}, {}", plural(phase.games_played, "game", "games"))
+        format!("{matches}, {}", grouped_plural(phase.games_played, "game", "games"))
     }
 }
 

@@ -5,7 +5,7 @@ use agon_league::Entrant;
 use super::{bracket_of, progress, standings_sections};
 use crate::charts;
 use crate::data::{PhaseReport, Report};
-use crate::html::{Page, definition_list, escaped, link, note, section};
+use crate::html::{Page, definition_list, html_escape, link, note, section};
 use crate::lists::{GameFilter, faults, games};
 use crate::matrix::matrix;
 use crate::tables::PageLinks;
@@ -53,18 +53,17 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
 
 fn intro(phase: &PhaseReport) -> String {
     definition_list(&[
-        ("Format", escaped(&phase.format)),
+        ("Format", html_escape(&phase.format)),
         ("State", phase.state.to_string()),
-        ("Played", escaped(&progress(phase))),
+        ("Played", html_escape(&progress(phase))),
         ("Faults", count(phase.faults.total)),
         ("Started", phase.started.map_or_else(String::new, format_time)),
         ("Published", phase.published.map_or_else(String::new, format_time)),
         (
             "SHA-256 of the table",
-            phase
-                .table
-                .as_deref()
-                .map_or_else(String::new, |hash| format!("<code class=\"hash\">{}</code>", escaped(hash))),
+            phase.table.as_deref().map_or_else(String::new, |hash| {
+                format!("<code class=\"hash\">{}</code>", html_escape(hash))
+            }),
         ),
     ])
 }
@@ -78,7 +77,7 @@ fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
     list.extend(parts);
     let mut items = String::new();
     for (id, title) in list {
-        items += &format!("<li>{}</li>\n", link(&format!("#{id}"), &escaped(title)));
+        items += &format!("<li>{}</li>\n", link(&format!("#{id}"), &html_escape(title)));
     }
     format!("<nav class=\"contents\" aria-label=\"On this page\">\n<ul>\n{items}</ul>\n</nav>\n")
 }
@@ -101,7 +100,7 @@ fn ratings(report: &Report, standings: &agon_league::standings::Standings, links
                 .collect();
             let chart = charts::ratings(&own, &format!("{}s", known.name), &names);
             if !chart.is_empty() {
-                text += &format!("<h3>{}s</h3>\n{chart}", escaped(&capitalize(known.name)));
+                text += &format!("<h3>{}s</h3>\n{chart}", html_escape(&capitalize(known.name)));
             }
         }
     } else {
@@ -117,9 +116,9 @@ fn balance(report: &agon_league::format::BalanceReport, plain: &dyn Fn(Entrant) 
     for line in lines.iter().skip(1) {
         // The lines are written for a terminal. At least two spaces separate label and value.
         if let Some((what, is)) = line.split_once("  ") {
-            list.push((what, escaped(is.trim())));
+            list.push((what, html_escape(is.trim())));
         }
     }
-    let first = lines.first().map_or_else(String::new, |line| format!("<p>{}.</p>\n", escaped(line)));
+    let first = lines.first().map_or_else(String::new, |line| format!("<p>{}.</p>\n", html_escape(line)));
     first + &definition_list(&list)
 }

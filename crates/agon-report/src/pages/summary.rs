@@ -1,12 +1,13 @@
 //! `summary.html`: overview of the competition, with links to all other pages.
 
+use agon_core::text_format::shell_quote;
 use agon_league::Entrant;
 use agon_store::PhaseState;
 
 use super::{bracket_of, progress, standings_sections};
 use crate::data::{PhaseReport, Report};
 use crate::html::{
-    HtmlTable, Page, bidi_isolate, definition_list, escaped, link, note, number_column, prose_column,
+    HtmlTable, Page, bidi_isolate, definition_list, html_escape, link, note, number_column, prose_column,
     section, text_column, time_span,
 };
 use crate::lists::{GameFilter, games};
@@ -22,7 +23,7 @@ pub fn summary(report: &Report) -> String {
         body += &format!(
             "<p class=\"lead\">{}: {}. Details: {more}.</p>\n",
             bidi_isolate(&latest.name),
-            escaped(&phase_status(report, latest))
+            html_escape(&phase_status(report, latest))
         );
         body += &bracket_of(report, latest, "");
         body += &standings_sections(latest, links, &|table| table.official || table.id == "rulings");
@@ -54,12 +55,12 @@ fn intro(report: &Report) -> String {
         last.filter(|_| is_finished).map_or_else(String::new, format_time),
     );
     definition_list(&[
-        ("Game", escaped(report.game.title)),
+        ("Game", html_escape(report.game.title)),
         ("Entrants", count(report.entrants.len() as u64)),
         ("Games played", count(played)),
         ("Started", started),
         ("Finished", finished),
-        ("Rules", format!("version {}, Agon {}", report.game.rules_version, escaped(&report.engine))),
+        ("Rules", format!("version {}, Agon {}", report.game.rules_version, html_escape(&report.engine))),
     ])
 }
 
@@ -80,9 +81,9 @@ fn phases(report: &Report) -> String {
         vec![
             (phase.number + 1).to_string(),
             if phase.has_started() { link(&phase.file(), &name) } else { name },
-            escaped(&phase.format),
+            html_escape(&phase.format),
             phase.state.to_string(),
-            escaped(&progress(phase)),
+            html_escape(&progress(phase)),
             phase.started.map_or_else(String::new, time_span),
             phase.published.map_or_else(String::new, time_span),
         ]
@@ -107,7 +108,7 @@ fn entrants(report: &Report, links: PageLinks<'_>) -> String {
         let entrant = Entrant(at as u32);
         let mut row = vec![links.marked(entrant)];
         row.extend(contributors.then(|| bidi_isolate(one.contributor.as_deref().unwrap_or_default())));
-        row.extend(roles.then(|| escaped(one.role.unwrap_or_default())));
+        row.extend(roles.then(|| html_escape(one.role.unwrap_or_default())));
         row.extend([one.versions.len().max(1).to_string(), count(one.faults.total)]);
         row
     });
@@ -138,7 +139,7 @@ fn replays(report: &Report, links: PageLinks<'_>) -> String {
 }
 
 fn seed(report: &Report) -> String {
-    let commitment = format!("<code class=\"hash\">{}</code>", escaped(&report.commitment));
+    let commitment = format!("<code class=\"hash\">{}</code>", html_escape(&report.commitment));
     let before =
         "All random choices of this competition (boards, deals, schedules) are derived from one secret seed.";
     match &report.seed {
@@ -149,21 +150,12 @@ fn seed(report: &Report) -> String {
         Some((seed, at)) => format!(
             "<p>{before} Its SHA-256 was published before the first game, so the seed could not be changed afterwards. To check it, run:</p>\n\
              <pre class=\"hash\"><code>printf %s {} | sha256sum</code></pre>\n{}",
-            escaped(&shell_quote(seed)),
+            html_escape(&shell_quote(seed)),
             definition_list(&[
                 ("SHA-256 of the seed", commitment),
-                ("The seed", format!("<code class=\"hash\">{}</code>", escaped(seed))),
+                ("The seed", format!("<code class=\"hash\">{}</code>", html_escape(seed))),
                 ("Revealed", format_time(*at)),
             ])
         ),
-    }
-}
-
-/// Quotes text as one word for a shell.
-fn shell_quote(text: &str) -> String {
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }

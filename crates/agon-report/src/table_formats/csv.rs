@@ -1,5 +1,6 @@
 //! Standings as CSV: plain numbers, intervals in two columns, times in microseconds.
 
+use agon_core::text_format::csv_quote;
 use agon_league::standings::{Standings, StandingsTable, TableCell, TableColumn};
 
 /// All tables: a title line, the columns, the rows; with a blank line between two tables.
@@ -62,15 +63,6 @@ fn number(x: f64) -> String {
 }
 
 fn line(fields: impl IntoIterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.into_iter().map(|field| quoted(&field)).collect();
+    let fields: Vec<String> = fields.into_iter().map(|field| csv_quote(&field)).collect();
     fields.join(",") + "\n"
-}
-
-/// Quotes a CSV field.
-pub fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -3,13 +3,13 @@
 use agon_league::standings::{Standings, StandingsTable};
 
 use super::heading;
-use crate::html::escaped;
+use crate::html::html_escape;
 
 const STYLE: &str = include_str!("style.css");
 
 /// A complete page without external resources.
 pub fn page(standings: &Standings) -> String {
-    let title = escaped(&heading(standings));
+    let title = html_escape(&heading(standings));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
@@ -24,8 +24,8 @@ pub fn fragment(standings: &Standings) -> String {
 }
 
 fn one(sheet: &StandingsTable) -> String {
-    let title = escaped(&sheet.title);
-    let id = escaped(&sheet.id);
+    let title = html_escape(&sheet.title);
+    let id = html_escape(&sheet.id);
     let mut text =
         format!("<section class=\"agon-sheet\" id=\"{id}\">\n<h2 id=\"{id}-title\">{title}</h2>\n");
     // A table wider than the screen scrolls separately, and must be reachable with the keyboard.
@@ -34,13 +34,15 @@ fn one(sheet: &StandingsTable) -> String {
     );
     text += "<table>\n<thead>\n<tr>";
     for column in &sheet.columns {
-        text += &format!("<th scope=\"col\"{}>{}</th>", class(column.right_aligned), escaped(&column.title));
+        text +=
+            &format!("<th scope=\"col\"{}>{}</th>", class(column.right_aligned), html_escape(&column.title));
     }
     text += "</tr>\n</thead>\n<tbody>\n";
     for row in &sheet.rows {
         text += "<tr>";
         for (column, cell) in sheet.columns.iter().zip(&row.cells) {
-            let (tag, class, shown) = (&column.id, class(column.right_aligned), escaped(&cell.describe()));
+            let (tag, class, shown) =
+                (&column.id, class(column.right_aligned), html_escape(&cell.describe()));
             text += &match tag.as_str() {
                 "name" => format!("<th scope=\"row\"{class}>{shown}</th>"),
                 _ => format!("<td{class}>{shown}</td>"),
@@ -50,7 +52,7 @@ fn one(sheet: &StandingsTable) -> String {
     }
     text += "</tbody>\n</table>\n</div>\n";
     for note in &sheet.notes {
-        text += &format!("<p class=\"agon-note\">{}</p>\n", escaped(note));
+        text += &format!("<p class=\"agon-note\">{}</p>\n", html_escape(note));
     }
     text + "</section>\n"
 }

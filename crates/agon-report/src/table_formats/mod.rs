@@ -8,7 +8,6 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use csv::quoted;
 pub use text::table_of_width;
 
 use std::borrow::Cow;

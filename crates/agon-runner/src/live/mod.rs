@@ -14,10 +14,11 @@ mod turn_buffer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_core::Assets;
+use agon_core::LockIgnoringPoison as _;
 use agon_core::record::RecordHeader;
 use agon_league::{Entrant, MatchKey};
 
@@ -166,7 +167,7 @@ impl LiveGames {
     }
 
     fn lock_slots(&self) -> MutexGuard<'_, Vec<Arc<LiveSlot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock_ignoring_poison()
     }
 }
 
@@ -215,11 +216,11 @@ impl LiveSlot {
     }
 
     fn current(&self) -> MutexGuard<'_, CurrentGame> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        self.current.lock_ignoring_poison()
     }
 
     fn broadcast(&self) -> MutexGuard<'_, LiveBroadcast> {
-        self.broadcast.lock().unwrap_or_else(PoisonError::into_inner)
+        self.broadcast.lock_ignoring_poison()
     }
 
     fn live_game(&self) -> Option<LiveGame> {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader};
 use agon_engine::{GameEvent, Reporter, TurnAnswers};
 use agon_league::{Entrant, MatchKey, MatchResult};
@@ -96,7 +97,7 @@ impl TurnBuffer {
     }
 
     fn turns(&self) -> MutexGuard<'_, TurnData> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+        self.turns.lock_ignoring_poison()
     }
 
     fn add(&self, deeds: &TurnAnswers<'_>) {

@@ -122,7 +122,7 @@ fn check_csrf(secret: &str, headers: &HeaderMap) -> ApiResult<()> {
 async fn identify(app: &AppState, headers: &HeaderMap) -> ApiResult<Caller> {
     let now = Timestamp::now();
     if let Some(token) = cookie::bearer_hash(headers) {
-        let Some((token, account)) = app.office.find_token(token, now).await? else {
+        let Some((token, account)) = app.site_db.find_token(token, now).await? else {
             return Err(ApiError::new(
                 StatusCode::UNAUTHORIZED,
                 "bad_token",
@@ -133,7 +133,7 @@ async fn identify(app: &AppState, headers: &HeaderMap) -> ApiResult<Caller> {
         return Ok(Caller::authenticated(CurrentUser::of(&account), AuthMethod::Token { id: token.id.0 }));
     }
     let Some(session) = cookie::session_hash(&app.config, headers) else { return Ok(Caller::anonymous()) };
-    let found = app.office.find_session(session, now).await?;
+    let found = app.site_db.find_session(session, now).await?;
     Ok(found.map_or_else(Caller::anonymous, |(session, account)| {
         Caller::authenticated(
             CurrentUser::of(&account),

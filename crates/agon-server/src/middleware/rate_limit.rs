@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use agon_core::LockIgnoringPoison as _;
 
 use crate::config::{Rate, RateLimits};
 use crate::error::{ApiError, ApiResult};
@@ -93,7 +95,7 @@ impl RateLimiter {
 
     /// Returns a token: a successful sign-in does not count.
     pub fn refund(&self, action: LimitedAction, key: LimitKey) {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock_ignoring_poison();
         if let Some(bucket) = buckets.get_mut(&(action, key)) {
             bucket.tokens = (bucket.tokens + 1.0).min(f64::from(self.rate(action).burst));
         }
@@ -101,7 +103,7 @@ impl RateLimiter {
 
     fn take_at(&self, action: LimitedAction, key: LimitKey, now: Instant) -> Result<(), Duration> {
         let rate = self.rate(action);
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock_ignoring_poison();
         if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&(action, key)) {
             self.evict(&mut buckets, now);
         }

@@ -1,7 +1,9 @@
 //! LRU cache of films, so that a popular game is rendered once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use agon_core::LockIgnoringPoison as _;
 
 use super::encoded_json::EncodedJson;
 
@@ -22,7 +24,7 @@ struct CachedFilms {
 impl FilmCache {
     /// A cached film. Marks it as used.
     pub fn get(&self, name: &str) -> Option<Arc<EncodedJson>> {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.0.lock_ignoring_poison();
         inner.uses += 1;
         let now = inner.uses;
         let (film, used) = inner.films.get_mut(name)?;
@@ -35,7 +37,7 @@ impl FilmCache {
         if film.size() > MAX_CACHE_BYTES / 4 {
             return;
         }
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.0.lock_ignoring_poison();
         inner.uses += 1;
         let now = inner.uses;
         inner.bytes += film.size();

@@ -18,11 +18,12 @@ mod visible;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
+use agon_core::RwLockIgnoringPoison as _;
 use agon_runner::LiveGames;
 use agon_site_db::{CompetitionState, HostedCompetition, SiteDb};
 use agon_store::Ledger;
@@ -101,11 +102,11 @@ struct CachedSiteRow {
 }
 
 fn read<T: Clone>(lock: &RwLock<T>) -> T {
-    lock.read().unwrap_or_else(PoisonError::into_inner).clone()
+    lock.read_ignoring_poison().clone()
 }
 
 fn write<T>(lock: &RwLock<T>, value: T) {
-    *lock.write().unwrap_or_else(PoisonError::into_inner) = value;
+    *lock.write_ignoring_poison() = value;
 }
 
 impl CompetitionHandle {
@@ -211,7 +212,7 @@ impl CompetitionHandle {
     pub async fn site_row(&self, site_db: &SiteDb) -> ApiResult<Arc<HostedCompetition>> {
         let revision = self.revision();
         {
-            let cached = self.row.read().unwrap_or_else(PoisonError::into_inner);
+            let cached = self.row.read_ignoring_poison();
             if let Some(cached) = cached.as_ref().filter(|cached| {
                 cached.revision == revision && cached.at.elapsed() < SITE_ROW_REFRESH_INTERVAL
             }) {
@@ -263,13 +264,13 @@ impl CompetitionRegistry {
 
     /// The competition with this id, or 404.
     pub fn get(&self, id: &str) -> ApiResult<Arc<CompetitionHandle>> {
-        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let by_id = self.by_id.read_ignoring_poison();
         by_id.get(id).cloned().ok_or_else(|| ApiError::not_found("competition"))
     }
 
     /// Adds a competition, or returns it if it is already there.
     pub fn add(&self, id: &str, game: &'static str) -> Arc<CompetitionHandle> {
-        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        let mut by_id = self.by_id.write_ignoring_poison();
         by_id
             .entry(id.to_owned())
             .or_insert_with(|| Arc::new(CompetitionHandle::new(id.to_owned(), game, self.ledgers.clone())))
@@ -278,12 +279,12 @@ impl CompetitionRegistry {
 
     /// Removes a deleted competition.
     pub fn remove(&self, id: &str) {
-        self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.by_id.write_ignoring_poison().remove(id);
     }
 
     /// All competitions, ordered by id.
     pub fn all(&self) -> Vec<Arc<CompetitionHandle>> {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.by_id.read_ignoring_poison().values().cloned().collect()
     }
 
     /// Runs a slow computation on a blocking thread, a few at a time. It queries the ledger through the tokio handle.

@@ -278,7 +278,7 @@ async fn compute(
     row: &Arc<agon_site_db::HostedCompetition>,
 ) -> ApiResult<Overview> {
     let (loaded, ledger) = (competition_handle.loaded(), competition_handle.ledger());
-    let owners = entrant_owners(&app.office, row, loaded.as_deref()).await?;
+    let owners = entrant_owners(&app.site_db, row, loaded.as_deref()).await?;
     let work = move |handle: &Handle| {
         let mut overview = Overview {
             entrant_owners: owners,
@@ -292,7 +292,7 @@ async fn compute(
         }
         Ok(overview)
     };
-    app.arenas.compute(work).await
+    app.competitions.compute(work).await
 }
 
 /// Entrants of the site database and of the file. Bots that were never accepted are left out.

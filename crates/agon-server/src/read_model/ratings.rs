@@ -57,7 +57,7 @@ impl VisibleCompetition {
     pub async fn ratings(&self, app: &AppState, number: u32) -> ApiResult<EncodedJson> {
         let (loaded, ledger, phase) = self.handle.phase(number)?;
         let make = || {
-            app.arenas.compute(move |handle: &Handle| {
+            app.competitions.compute(move |handle: &Handle| {
                 let history = handle.block_on(compute(&loaded, &*ledger, phase))?;
                 EncodedJson::from_value(&history)
             })

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
+
+use agon_core::{LockIgnoringPoison as _, RwLockIgnoringPoison as _};
 
 use crate::error::ApiResult;
 
@@ -54,14 +56,14 @@ struct CacheSlot<V> {
 impl<V> CacheSlot<V> {
     /// The value, if it is usable: of this revision, or recent enough while the competition runs.
     fn usable(&self, revision: u64, running: bool) -> Option<CachedValue<V>> {
-        let entry = self.entry.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = self.entry.read_ignoring_poison();
         let entry = entry.as_ref()?;
         (entry.revision == revision || (running && !entry.reusable_for().is_zero()))
             .then(|| entry.to_cached_value())
     }
 
     fn latest(&self) -> Option<CachedValue<V>> {
-        self.entry.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(CacheEntry::to_cached_value)
+        self.entry.read_ignoring_poison().as_ref().map(CacheEntry::to_cached_value)
     }
 }
 
@@ -104,12 +106,12 @@ impl<K: Eq + Hash, V> ResponseCache<K, V> {
         let value = Arc::new(make().await?);
         let entry = CacheEntry { value, revision, stored: Instant::now(), compute_time: at.elapsed() };
         let cached = entry.to_cached_value();
-        *slot.entry.write().unwrap_or_else(PoisonError::into_inner) = Some(entry);
+        *slot.entry.write_ignoring_poison() = Some(entry);
         Ok(cached)
     }
 
     fn slot(&self, key: K) -> Arc<CacheSlot<V>> {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.0.lock_ignoring_poison();
         let new_slot =
             || Arc::new(CacheSlot { entry: RwLock::default(), compute_lock: tokio::sync::Mutex::default() });
         Arc::clone(slots.entry(key).or_insert_with(new_slot))

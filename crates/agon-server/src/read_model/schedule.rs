@@ -63,8 +63,10 @@ impl VisibleCompetition {
     /// The stages of a phase (from 1).
     pub async fn stage_progress(&self, app: &AppState, number: u32) -> ApiResult<Arc<StageProgress>> {
         let (loaded, ledger, phase) = self.handle.phase(number)?;
-        let make =
-            || app.arenas.compute(move |handle: &Handle| handle.block_on(compute(&loaded, &*ledger, phase)));
+        let make = || {
+            app.competitions
+                .compute(move |handle: &Handle| handle.block_on(compute(&loaded, &*ledger, phase)))
+        };
         let cached = self.handle.plans.get(phase, self.handle.revision(), self.is_running(), make).await?;
         Ok(cached.value)
     }

@@ -305,7 +305,7 @@ async fn compute(
         let encoded = EncodedJson::from_value(&phase_table(&standings, scales, &overview, phase, revision))?;
         Ok(PhaseStandings { encoded, stats: stats.collect(), standings })
     };
-    app.arenas.compute(work).await
+    app.competitions.compute(work).await
 }
 
 fn phase_table(

@@ -40,9 +40,9 @@ impl FromRequestParts<AppState> for VisibleCompetition {
         let handle = {
             let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| missing())?;
             let id = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
-            app.arenas.get(id.ok_or_else(missing)?)?
+            app.competitions.get(id.ok_or_else(missing)?)?
         };
-        let site_row = handle.site_row(&app.office).await?;
+        let site_row = handle.site_row(&app.site_db).await?;
         if !is_public(&site_row) && !Caller::from_request_parts(parts, app).await?.is_organiser() {
             return Err(missing());
         }

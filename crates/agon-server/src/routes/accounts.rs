@@ -88,12 +88,12 @@ async fn sign_up(
     passwords::check("password", &body.name, &body.password)?;
     app.limiter.take(LimitedAction::SignUp, LimitKey::address(address))?;
     // Checked early, to avoid the slow hash. Creating the account checks again.
-    if app.office.account_by_name(&body.name).await?.is_some() {
+    if app.site_db.account_by_name(&body.name).await?.is_some() {
         return Err(agon_site_db::SiteDbError::Taken { what: "name" }.into());
     }
     let password_hash = app.passwords.hash(body.password).await?;
     let new = NewAccount { name: body.name, password_hash, grant, at: Timestamp::now() };
-    let account = app.office.create_account(&new).await?;
+    let account = app.site_db.create_account(&new).await?;
     Ok((StatusCode::CREATED, session::start_session(&app, &account, &headers).await?))
 }
 
@@ -111,11 +111,11 @@ async fn sign_up_grant(app: &AppState, code: Option<&str>) -> ApiResult<SignUpGr
         };
     };
     // The first organiser must be able to sign up, even if sign-up is closed.
-    if app.config.sign_up == SignUp::Closed && app.office.count_organisers().await? > 0 {
+    if app.config.sign_up == SignUp::Closed && app.site_db.count_organisers().await? > 0 {
         return Err(closed());
     }
     let hash = token_hash(code);
-    let found = app.office.find_invitation(hash).await?.ok_or_else(|| ApiError::not_found("invitation"))?;
+    let found = app.site_db.find_invitation(hash).await?.ok_or_else(|| ApiError::not_found("invitation"))?;
     match found.unusable_reason(Timestamp::now()) {
         Some(why) => Err(ApiError::conflict("conflict", why).hint("ask for a new invitation")),
         None => Ok(SignUpGrant::Invited(hash)),
@@ -136,7 +136,7 @@ async fn accounts(
     Query(paging): Query<PageQuery>,
 ) -> ApiResult<Json<PageBody<Account>>> {
     caller.organiser()?;
-    let listed = app.office.accounts(paging.site_page()?).await?;
+    let listed = app.site_db.accounts(paging.site_page()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for account in &listed.items {
         items.push(account_body(&app, account).await?);
@@ -161,15 +161,15 @@ async fn change_account(
     Json(body): Json<AccountChange>,
 ) -> ApiResult<Json<Account>> {
     let me = caller.organiser()?;
-    let mut account = app.office.account(AccountId(id)).await?;
+    let mut account = app.site_db.account(AccountId(id)).await?;
     if let Some(role) = body.role.filter(|role| Role::from(account.role) != *role) {
         let was = account.role;
-        account = app.office.set_role(account.id, role.into()).await?;
+        account = app.site_db.set_role(account.id, role.into()).await?;
         let change = serde_json::json!({"from": was.name(), "to": account.role.name()});
         audit::append_audit(&app, me, "account.role", &account.name, &change).await?;
     }
     if let Some(disabled) = body.disabled.filter(|disabled| account.disabled.is_some() != *disabled) {
-        account = app.office.set_disabled(account.id, disabled, Timestamp::now()).await?;
+        account = app.site_db.set_disabled(account.id, disabled, Timestamp::now()).await?;
         let action = if disabled { "account.disable" } else { "account.enable" };
         audit::append_audit(&app, me, action, &account.name, &serde_json::json!({})).await?;
     }
@@ -183,6 +183,6 @@ async fn account_body(app: &AppState, account: &agon_site_db::Account) -> ApiRes
         role: account.role.into(),
         created: account.created.0,
         disabled: account.disabled.is_some(),
-        bots: app.office.count_entrants_of(account.id).await?,
+        bots: app.site_db.count_entrants_of(account.id).await?,
     })
 }

@@ -1,6 +1,6 @@
 //! Organiser API: creating, editing and deleting competitions.
 
-use agon_league::config::preset;
+use agon_league::presets::preset;
 use agon_site_db::{
     CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant, Origin,
     UploadLimits,
@@ -178,11 +178,11 @@ async fn make_competition(
         by: Some(me.account()),
         at: Timestamp::now(),
     };
-    let created = app.office.create_competition(&new).await?;
-    app.arenas.add(&created.id, info.id);
+    let created = app.site_db.create_competition(&new).await?;
+    app.competitions.add(&created.id, info.id);
     if let Err(error) = add_house_bots(&app, &created, &parsed.house_bots).await {
-        let _ = app.office.delete_competition(&created.id).await;
-        app.arenas.remove(&created.id);
+        let _ = app.site_db.delete_competition(&created.id).await;
+        app.competitions.remove(&created.id);
         return Err(error);
     }
     append_audit(&app, me, "competition.create", &created.id, &created.name, "").await?;
@@ -241,7 +241,7 @@ async fn add_house_bots(app: &AppState, created: &HostedCompetition, house: &[En
             bot: Some(line.bot.clone()),
             at: Timestamp::now(),
         };
-        app.office
+        app.site_db
             .add_entrant(&new, &[CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed])
             .await?;
     }
@@ -254,7 +254,7 @@ async fn unused_id(app: &AppState, name: &str) -> ApiResult<String> {
     let words: String = name.chars().map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
     let slug: String = words.join("-").chars().take(40).collect();
-    let free = read_model::free_id(&app.office, slug.trim_end_matches('-'), 1000).await?;
+    let free = read_model::free_id(&app.site_db, slug.trim_end_matches('-'), 1000).await?;
     free.ok_or_else(|| {
         ApiError::conflict("taken", "too many competitions have this name").hint("choose another")
     })
@@ -262,7 +262,7 @@ async fn unused_id(app: &AppState, name: &str) -> ApiResult<String> {
 
 /// A competition that was created on the dashboard, or 409.
 pub(super) async fn find_hosted(app: &AppState, id: &str) -> ApiResult<HostedCompetition> {
-    let found = app.office.competition(id).await?;
+    let found = app.site_db.competition(id).await?;
     match found.origin {
         Origin::Hosted => Ok(found),
         Origin::File => {
@@ -305,10 +305,10 @@ async fn edit_file(
         limits: Some(limits),
         ..CompetitionPatch::default()
     };
-    let edited = app.office.edit_competition(&id, &before, &edit).await?;
+    let edited = app.site_db.edit_competition(&id, &before, &edit).await?;
     if !parsed.house_bots.is_empty() {
-        for old in app.office.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
-            app.office.withdraw(old.id, Timestamp::now()).await?;
+        for old in app.site_db.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
+            app.site_db.withdraw(old.id, Timestamp::now()).await?;
         }
         add_house_bots(&app, &edited, &parsed.house_bots).await?;
     }
@@ -333,8 +333,8 @@ async fn delete_competition(
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let found = find_hosted(&app, &id).await?;
-    app.office.delete_competition(&id).await?;
-    app.arenas.remove(&id);
+    app.site_db.delete_competition(&id).await?;
+    app.competitions.remove(&id);
     append_audit(&app, me, "competition.delete", &id, &found.name, "").await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -362,13 +362,13 @@ pub async fn append_audit(
         reason: reason.to_owned(),
         detail: "{}".to_owned(),
     };
-    app.office.append_audit(&entry).await?;
+    app.site_db.append_audit(&entry).await?;
     Ok(())
 }
 
 /// The competition, as sent to organisers.
 pub(super) async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiResult<AdminCompetition> {
-    let entrants = app.office.entrants(&one.id).await?;
+    let entrants = app.site_db.entrants(&one.id).await?;
     let house = entrants.iter().filter(|entrant| entrant.withdrawn.is_none());
     let house = house.filter_map(|entrant| entrant.bot.as_deref()?.strip_prefix("house:").map(str::to_owned));
     Ok(AdminCompetition {

@@ -69,11 +69,11 @@ async fn audit(
     caller.organiser()?;
     let page = PageQuery { after: query.after, limit: query.limit }.site_page()?;
     let filter = AuditFilter { competition: query.competition, ..AuditFilter::default() };
-    let listed = app.office.audit(&filter, page).await?;
+    let listed = app.site_db.audit(&filter, page).await?;
     let who: BTreeSet<AccountId> = listed.items.iter().filter_map(|entry| entry.entry.account).collect();
     let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
     for account in who {
-        names.insert(account, app.office.account(account).await?.name);
+        names.insert(account, app.site_db.account(account).await?.name);
     }
     let items = listed.items.into_iter().map(|entry| AuditItem {
         id: entry.id.0,
@@ -104,6 +104,6 @@ pub async fn append_audit(
         reason: String::new(),
         detail: detail.to_string(),
     };
-    app.office.append_audit(&entry).await?;
+    app.site_db.append_audit(&entry).await?;
     Ok(())
 }

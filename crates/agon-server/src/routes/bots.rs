@@ -221,7 +221,7 @@ async fn versions(
     if owner.account.is_some() {
         let page = OfficePage { after: None, limit: 200 };
         let listed =
-            app.office.submissions(SubmissionFilter::Entrant(EntrantId(owner.body.bot)), page).await?;
+            app.site_db.submissions(SubmissionFilter::Entrant(EntrantId(owner.body.bot)), page).await?;
         for one in listed.items.into_iter().filter(|one| one.state == SubmissionState::Accepted) {
             versions.push(BotVersion {
                 version: one.version.unwrap_or_default(),

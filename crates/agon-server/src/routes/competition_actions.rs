@@ -79,7 +79,7 @@ async fn run_action(
     Json(body): Json<ActionBody>,
 ) -> ApiResult<Json<AdminCompetition>> {
     let me = caller.organiser()?;
-    let found = app.office.competition(&id).await?;
+    let found = app.site_db.competition(&id).await?;
     let reason = body.reason.unwrap_or_default();
     if reason.chars().count() > 500 {
         return Err(ApiError::invalid("reason", "reason: at most 500 characters"));
@@ -93,7 +93,7 @@ async fn run_action(
         OrganiserAction::Next => next(&app, &found).await,
     }?;
     append_audit(&app, me, &format!("competition.{}", body.action.name()), &id, &found.name, &reason).await?;
-    if let Ok(competition_handle) = app.arenas.get(&id) {
+    if let Ok(competition_handle) = app.competitions.get(&id) {
         competition_handle.changed();
         competition_handle.publish(FeedEvent::State { state: done.state, message: done.message.clone() });
     }
@@ -111,7 +111,7 @@ async fn set_state(
     if !from.contains(&found.state) {
         return Err(wrong_state(found, what));
     }
-    match app.office.set_state(&found.id, from, to, None).await {
+    match app.site_db.set_state(&found.id, from, to, None).await {
         // Another organiser changed the state first.
         Err(agon_site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
         other => {
@@ -135,7 +135,7 @@ async fn open(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedComp
 /// Accepts, or no longer accepts, new versions while the competition waits for its next phase.
 async fn close_between_phases(app: &AppState, id: &str, closed: bool) -> ApiResult<HostedCompetition> {
     let edit = CompetitionPatch { closed_between_phases: Some(closed), ..CompetitionPatch::default() };
-    Ok(app.office.edit_competition(id, &[CompetitionState::Waiting], &edit).await?)
+    Ok(app.site_db.edit_competition(id, &[CompetitionState::Waiting], &edit).await?)
 }
 
 async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
@@ -155,7 +155,7 @@ async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCom
 
 /// Fails while bots are being checked: they would be left out.
 async fn check_none_pending(app: &AppState, id: &str) -> ApiResult<()> {
-    match app.office.count_pending(id).await? {
+    match app.site_db.count_pending(id).await? {
         0 => Ok(()),
         1 => {
             Err(ApiError::conflict("checking", "a bot is still being checked").hint("try again in a moment"))
@@ -174,7 +174,7 @@ async fn start(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCom
         entrants::assign_numbers(app, found).await
     };
     if let Err(error) = ready.await {
-        let _ = app.office.set_state(&found.id, &[CompetitionState::Closed], found.state, None).await;
+        let _ = app.site_db.set_state(&found.id, &[CompetitionState::Closed], found.state, None).await;
         return Err(error);
     }
     let started = set_state(

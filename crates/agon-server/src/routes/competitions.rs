@@ -131,11 +131,11 @@ async fn competitions(
 ) -> ApiResult<Json<PageBody<CompetitionItem>>> {
     let is_organiser = caller.is_organiser();
     let filter = if is_organiser { CompetitionFilter::All } else { CompetitionFilter::Public };
-    let listed = app.office.competitions(filter, paging.site_page()?).await?;
+    let listed = app.site_db.competitions(filter, paging.site_page()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for row in listed.items {
         // It was deleted just now, or this program does not know its game.
-        let Ok(handle) = app.arenas.get(&row.id) else { continue };
+        let Ok(handle) = app.competitions.get(&row.id) else { continue };
         if is_organiser || is_public(&row) {
             let visible = VisibleCompetition { handle, site_row: Arc::new(row) };
             let overview = visible.overview(&app).await?;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io::{Cursor, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use agon_bots::starter;
+use agon_core::LockIgnoringPoison as _;
 use agon_core::info::ScoreDirection;
 use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo, HouseBot, PythonApi};
@@ -254,7 +255,7 @@ async fn starter_zip(
 static STARTER_ZIPS: Mutex<Option<HashMap<(&str, &str), Bytes>>> = Mutex::new(None);
 
 fn build_starter_zip(game: &'static str, language: &'static str) -> ApiResult<Bytes> {
-    let mut all = STARTER_ZIPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = STARTER_ZIPS.lock_ignoring_poison();
     let all = all.get_or_insert_default();
     if let Some(done) = all.get(&(game, language)) {
         return Ok(done.clone());

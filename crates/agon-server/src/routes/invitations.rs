@@ -99,7 +99,7 @@ async fn invitations(
     Query(paging): Query<PageQuery>,
 ) -> ApiResult<Json<PageBody<Invitation>>> {
     caller.organiser()?;
-    let listed = app.office.invitations(paging.site_page()?).await?;
+    let listed = app.site_db.invitations(paging.site_page()?).await?;
     let items = listed.items.into_iter().map(|one| Invitation::from_site(one, None)).collect();
     Ok(Json(PageBody::from_site_page(items, listed.next)))
 }
@@ -129,7 +129,7 @@ async fn make_invitation(
         uses: body.uses.unwrap_or(1),
         at,
     };
-    let created = app.office.create_invitation(&new).await?;
+    let created = app.site_db.create_invitation(&new).await?;
     let detail = serde_json::json!({"role": created.role.name(), "uses": created.uses, "days": days});
     audit::append_audit(&app, me, "invitation.make", &format!("invitation {}", created.id), &detail).await?;
     Ok((StatusCode::CREATED, Json(Invitation::from_site(created, Some(code)))))
@@ -145,7 +145,7 @@ async fn make_invitation(
     ),
 )]
 async fn invitation(State(app): State<AppState>, Path(code): Path<String>) -> ApiResult<Json<Invitation>> {
-    let found = app.office.find_invitation(token_hash(&code)).await?;
+    let found = app.site_db.find_invitation(token_hash(&code)).await?;
     let mut body = Invitation::from_site(found.ok_or_else(|| ApiError::not_found("invitation"))?, None);
     // The note is for organisers only.
     body.note = String::new();
@@ -168,7 +168,7 @@ async fn revoke_invitation(
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let id = id.parse().map_err(|_| ApiError::not_found("invitation"))?;
-    let revoked = app.office.revoke_invitation(InvitationId(id), Timestamp::now()).await?;
+    let revoked = app.site_db.revoke_invitation(InvitationId(id), Timestamp::now()).await?;
     audit::append_audit(
         &app,
         me,

@@ -341,19 +341,19 @@ async fn film(
     if let Some(answer) = encoded_json::not_modified(&headers, &name) {
         return Ok(answer);
     }
-    if let Some(film) = app.arenas.films.get(&name) {
+    if let Some(film) = app.competitions.films.get(&name) {
         return Ok(film.response(&headers));
     }
     let bytes = lookup.record().await?;
     let public = logs.is_empty();
     let film = {
         let name = name.clone();
-        app.arenas.compute(move |_: &Handle| render_film(&lookup, &bytes, logs, &name)).await?
+        app.competitions.compute(move |_: &Handle| render_film(&lookup, &bytes, logs, &name)).await?
     };
     let film = Arc::new(film);
     // Only its author would ask for a film with output again, so it is not cached.
     if public {
-        app.arenas.films.put(&name, &film);
+        app.competitions.films.put(&name, &film);
     }
     Ok(film.response(&headers))
 }

@@ -80,8 +80,8 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             continue;
         }
         seen.push(one.entrant);
-        let entrant = app.office.entrant(one.entrant).await?;
-        let competition = app.office.competition(&one.competition).await?;
+        let entrant = app.site_db.entrant(one.entrant).await?;
+        let competition = app.site_db.competition(&one.competition).await?;
         let version = submissions
             .iter()
             .filter(|other| other.entrant == one.entrant)
@@ -113,7 +113,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
 }
 
 async fn disqualification_reason(app: &AppState, id: &str, number: Option<u32>) -> ApiResult<Option<String>> {
-    let (Some(number), Ok(handle)) = (number, app.arenas.get(id)) else { return Ok(None) };
+    let (Some(number), Ok(handle)) = (number, app.competitions.get(id)) else { return Ok(None) };
     let Some(ledger) = handle.ledger() else { return Ok(None) };
     let out = agon_runner::rulings::disqualified(&*ledger).await.map_err(ApiError::internal)?;
     Ok(out.into_iter().find(|(entrant, _)| entrant.0 == number).map(|(_, reason)| reason))

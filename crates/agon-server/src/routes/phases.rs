@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use agon_league::MatchKey;
 use agon_league::bracket as model;
 use agon_league::format::BalanceReport;
-use agon_report::text_format::{plural, trim_number};
+use agon_report::text_format::{grouped_plural, trim_number};
 use agon_runner::phase_results;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -301,7 +301,7 @@ async fn bracket(
         return Err(ApiError::not_found("bracket").hint("this phase is not an elimination"));
     }
     let make = || {
-        app.arenas.compute(move |handle: &Handle| {
+        app.competitions.compute(move |handle: &Handle| {
             let bracket = handle.block_on(compute_bracket(&loaded, &*ledger, number))?;
             EncodedJson::from_value(&bracket)
         })
@@ -351,7 +351,7 @@ impl BracketMatch {
     fn of(tie: &model::BracketTie, tie_break: &str) -> Self {
         let mut notes = Vec::new();
         if tie.extra_pairs > 0 {
-            notes.push(plural(tie.extra_pairs.into(), "extra pair", "extra pairs"));
+            notes.push(grouped_plural(tie.extra_pairs.into(), "extra pair", "extra pairs"));
         }
         if tie.is_level() {
             notes.push(format!("in brackets: {tie_break}"));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use agon_core::BotLifetime;
 use agon_core::record::read;
+use agon_core::sanitize::replace_controls;
 use agon_core::settings::SettingKind;
 use agon_store::{BotOutput, StoredFault};
 use bytes::Bytes;
@@ -53,7 +54,7 @@ pub async fn build(
         files.extend(assets.into_iter().map(|(setting, content)| (format!("{setting}.txt"), content)));
         zip_files(&name, files)
     };
-    app.arenas.compute(work).await
+    app.competitions.compute(work).await
 }
 
 fn zip_files(folder: &str, files: Vec<(String, Vec<u8>)>) -> ApiResult<Bytes> {
@@ -94,11 +95,6 @@ fn log_text(log: &BotOutput) -> String {
     text
 }
 
-/// Replaces control characters, so that a bot's text stays on one line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 fn readme(
     lookup: &GameLookup,
     bot: &str,
@@ -136,12 +132,12 @@ fn readme(
          \n    agon replay {RECORD_FILE} --watch\n",
         title = lookup.loaded.table.info().title,
         kind = own.report.fault.name(),
-        bot = one_line(bot),
-        competition = one_line(&lookup.loaded.competition.name),
+        bot = replace_controls(bot, ' '),
+        competition = replace_controls(&lookup.loaded.competition.name, ' '),
         phase = key.phase + 1,
         name = match_name(key),
         game = own.game + 1,
         turn = own.turn,
-        says = one_line(&own.report.message),
+        says = replace_controls(&own.report.message, ' '),
     )
 }

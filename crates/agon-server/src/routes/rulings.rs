@@ -115,10 +115,10 @@ async fn make_ruling(
     Json(body): Json<RulingBody>,
 ) -> ApiResult<(StatusCode, Json<RulingMade>)> {
     let me = caller.organiser()?;
-    let competition = app.office.competition(&id).await?;
+    let competition = app.site_db.competition(&id).await?;
     check_reason(&body.reason)?;
     let kind = ruling_kind(&app, &competition, &body).await?;
-    let (loaded, _) = app.arenas.get(&id)?.started()?;
+    let (loaded, _) = app.competitions.get(&id)?.started()?;
     let ledger = loaded.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::internal)?;
     let new =
         NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
@@ -160,9 +160,9 @@ async fn lift_ruling(
     Json(body): Json<LiftBody>,
 ) -> ApiResult<Json<RulingMade>> {
     let me = caller.organiser()?;
-    let competition = app.office.competition(&id).await?;
+    let competition = app.site_db.competition(&id).await?;
     check_reason(&body.reason)?;
-    let (loaded, reader) = app.arenas.get(&id)?.started()?;
+    let (loaded, reader) = app.competitions.get(&id)?.started()?;
     let known = reader.rulings().await.map_err(ApiError::internal)?;
     if !known.iter().any(|one| one.id == ruling) {
         return Err(ApiError::not_found("ruling"));
@@ -263,7 +263,7 @@ async fn ruling_body(
         }
         RulingKind::Disqualify(number) => {
             "disqualify".clone_into(&mut created.kind);
-            let entrants = app.office.entrants(&competition.id).await?;
+            let entrants = app.site_db.entrants(&competition.id).await?;
             let found = entrants.into_iter().find(|entrant| entrant.number == Some(number.0));
             (created.bot, created.name) = found.map(|entrant| (entrant.id.0, entrant.name)).unzip();
         }
@@ -273,7 +273,7 @@ async fn ruling_body(
 
 /// Publishes that the tables of all phases may have changed.
 fn publish_tables(app: &AppState, id: &str) {
-    let Ok(handle) = app.arenas.get(id) else { return };
+    let Ok(handle) = app.competitions.get(id) else { return };
     let revision = handle.changed();
     let phases = handle.loaded().map_or(0, |loaded| loaded.competition.phases.len());
     for phase in 0..phases as u32 {

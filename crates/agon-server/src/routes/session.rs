@@ -67,7 +67,7 @@ async fn sign_in(
     let (by_address, by_name) = (LimitKey::address(address), app.limiter.name_key(&body.name));
     app.limiter.take(LimitedAction::SignInAddress, by_address)?;
     app.limiter.take(LimitedAction::SignInName, by_name)?;
-    let found = app.office.credentials(&body.name).await?;
+    let found = app.site_db.credentials(&body.name).await?;
     let (account, stored_hash) =
         found.map_or((None, None), |found| (Some(found.account), Some(found.password_hash)));
     let correct = app.passwords.verify(body.password, stored_hash).await?;
@@ -92,7 +92,7 @@ async fn sign_in(
 /// Starts a session with new secrets. The previous session of the browser ends, so that no old cookie outlives a sign-in.
 pub async fn start_session(app: &AppState, account: &Account, headers: &HeaderMap) -> ApiResult<WithCookie> {
     if let Some(old) = cookie::session_hash(&app.config, headers) {
-        app.office.end_session(old).await?;
+        app.site_db.end_session(old).await?;
     }
     let (token, csrf) = (cookie::random_secret()?, cookie::random_secret()?);
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -103,7 +103,7 @@ pub async fn start_session(app: &AppState, account: &Account, headers: &HeaderMa
         agent: agent.to_owned(),
         at: Timestamp::now(),
     };
-    app.office.create_session(&session).await?;
+    app.site_db.create_session(&session).await?;
     let caller = Caller::authenticated(CurrentUser::of(account), AuthMethod::Session { csrf });
     let cookie = cookie::set_cookie(&app.config, Some(&token))?;
     Ok(([(header::SET_COOKIE, cookie)], Json(Site::seen_by(app, &caller))))
@@ -116,7 +116,7 @@ pub async fn start_session(app: &AppState, account: &Account, headers: &HeaderMa
 )]
 async fn sign_out(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<WithCookie> {
     if let Some(session) = cookie::session_hash(&app.config, &headers) {
-        app.office.end_session(session).await?;
+        app.site_db.end_session(session).await?;
     }
     let cookie = cookie::set_cookie(&app.config, None)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(Site::seen_by(&app, &Caller::anonymous()))))
@@ -140,7 +140,7 @@ async fn change_password(
     passwords::check("new", &me.name, &body.new)?;
     let by_name = app.limiter.name_key(&me.name);
     app.limiter.take(LimitedAction::SignInName, by_name)?;
-    let stored_hash = app.office.password_hash(me.account()).await?;
+    let stored_hash = app.site_db.password_hash(me.account()).await?;
     if !app.passwords.verify(body.old, Some(stored_hash)).await? {
         return Err(
             ApiError::new(StatusCode::FORBIDDEN, "wrong_password", "the old password is wrong").field("old")
@@ -149,6 +149,6 @@ async fn change_password(
     app.limiter.refund(LimitedAction::SignInName, by_name);
     let hash = app.passwords.hash(body.new).await?;
     let current = cookie::session_hash(&app.config, &headers);
-    app.office.set_password_hash(me.account(), &hash, current).await?;
+    app.site_db.set_password_hash(me.account(), &hash, current).await?;
     Ok(Json(Site::seen_by(&app, &caller)))
 }

@@ -83,7 +83,7 @@ pub struct UploadForm {
 
 /// A competition that the caller may see, or 404.
 pub async fn find_visible(app: &AppState, caller: &Caller, id: &str) -> ApiResult<HostedCompetition> {
-    let found = app.office.competition(id).await?;
+    let found = app.site_db.competition(id).await?;
     if (!found.public || found.state == agon_site_db::CompetitionState::Draft) && !caller.is_organiser() {
         return Err(ApiError::not_found("competition"));
     }
@@ -92,7 +92,7 @@ pub async fn find_visible(app: &AppState, caller: &Caller, id: &str) -> ApiResul
 
 /// A bot of a competition, or 404.
 pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiResult<Entrant> {
-    let found = app.office.entrant(EntrantId(bot)).await;
+    let found = app.site_db.entrant(EntrantId(bot)).await;
     match found {
         Ok(entrant) if entrant.competition == competition => Ok(entrant),
         Ok(_) | Err(agon_site_db::SiteDbError::NotFound { .. }) => Err(ApiError::not_found("bot")),
@@ -139,13 +139,13 @@ async fn submit_bot(
         bot: None,
         at: Timestamp::now(),
     };
-    let entrant = app.office.add_entrant(&new, &[agon_site_db::CompetitionState::Open]).await?;
+    let entrant = app.site_db.add_entrant(&new, &[agon_site_db::CompetitionState::Open]).await?;
     let queued =
         store_and_enqueue(&app, me, &entrant, &upload, &meta, 0, &[agon_site_db::CompetitionState::Open])
             .await;
     if queued.is_err() {
         // Removes the entrant again.
-        let _ = app.office.withdraw(entrant.id, Timestamp::now()).await;
+        let _ = app.site_db.withdraw(entrant.id, Timestamp::now()).await;
     }
     Ok((StatusCode::CREATED, Json(submission_body(&app, &queued?).await?)))
 }
@@ -201,7 +201,7 @@ async fn submit_version(
 /// The phase (from 0) that starts next.
 pub async fn next_phase(app: &AppState, id: &str) -> ApiResult<u32> {
     use agon_store::PhaseState;
-    let (_, ledger) = app.arenas.get(id)?.started()?;
+    let (_, ledger) = app.competitions.get(id)?.started()?;
     let phases = ledger.phases().await.map_err(ApiError::internal)?;
     Ok(phases.iter().find(|phase| phase.state < PhaseState::Published).map_or(0, |phase| phase.phase))
 }
@@ -312,7 +312,7 @@ async fn store_and_enqueue(
         from_phase,
         at: Timestamp::now(),
     };
-    match app.office.enqueue(&new, while_in).await {
+    match app.site_db.enqueue(&new, while_in).await {
         Ok(queued) => {
             tracing::info!(
                 submission = %queued.id,
@@ -351,7 +351,7 @@ async fn withdraw_bot(
     if !caller.is_account(entrant.account.map(|account| account.0)) && !caller.is_organiser() {
         return Err(ApiError::forbidden("only the bot's author or an organiser can withdraw it"));
     }
-    app.office.withdraw(entrant.id, Timestamp::now()).await?;
+    app.site_db.withdraw(entrant.id, Timestamp::now()).await?;
     super::admin::append_audit(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
     let _ = crate::runs::entrants::refresh(&app, &competition).await;
     Ok(StatusCode::NO_CONTENT)
@@ -361,7 +361,7 @@ async fn withdraw_bot(
 async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<agon_site_db::Submission> {
     caller.signed_in()?;
     let none = || ApiError::not_found("submission");
-    let found = app.office.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
+    let found = app.site_db.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
     if caller.is_account(Some(found.account.0)) || caller.is_organiser() { Ok(found) } else { Err(none()) }
 }
 
@@ -392,10 +392,10 @@ async fn trial(
     Path((id, n)): Path<(String, u32)>,
 ) -> ApiResult<Response> {
     let found = find_own(&app, &caller, &id).await?;
-    let game = app.office.competition(&found.competition).await?.game;
+    let game = app.site_db.competition(&found.competition).await?.game;
     let none = || ApiError::not_found("trial");
     let index = (n as usize).checked_sub(1).ok_or_else(none)?;
-    let bytes = app.office.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
+    let bytes = app.site_db.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
     let folder = uploads::submission_folder(&found.competition, found.entrant, &found.id);
     let logs = app.config.data.join(folder).with_extension("logs");
     let film = tokio::task::spawn_blocking(move || trial_film(&game, &bytes, &logs, index));
@@ -421,11 +421,11 @@ fn trial_film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) ->
 
 /// The submission as sent to clients.
 pub async fn submission_body(app: &AppState, one: &agon_site_db::Submission) -> ApiResult<Submission> {
-    let entrant = app.office.entrant(one.entrant).await?;
-    let by = app.office.account(one.account).await?.name;
+    let entrant = app.site_db.entrant(one.entrant).await?;
+    let by = app.site_db.account(one.account).await?.name;
     let queued = one.state == agon_site_db::SubmissionState::Queued;
-    let waiting = if queued { app.office.count_before(&one.id).await? } else { 0 };
-    let trials = if one.finished.is_some() { app.office.count_trials(&one.id).await? } else { 0 };
+    let waiting = if queued { app.site_db.count_before(&one.id).await? } else { 0 };
+    let trials = if one.finished.is_some() { app.site_db.count_trials(&one.id).await? } else { 0 };
     Ok(Submission {
         id: one.id.to_string(),
         competition: one.competition.clone(),
@@ -452,7 +452,7 @@ pub async fn latest_submissions(
     let mut all = Vec::new();
     let mut page = OfficePage { after: None, limit: 200 };
     for _ in 0..5 {
-        let listed = app.office.submissions(SubmissionFilter::Account(me.account()), page).await?;
+        let listed = app.site_db.submissions(SubmissionFilter::Account(me.account()), page).await?;
         all.extend(listed.items);
         match listed.next {
             Some(after) => page.after = Some(after),

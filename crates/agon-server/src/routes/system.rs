@@ -109,7 +109,7 @@ async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<S
     caller.organiser()?;
     let mut running = Vec::new();
     for (id, stats) in app.runs.all() {
-        let name = app.office.competition(&id).await.map_or_else(|_| id.clone(), |found| found.name);
+        let name = app.site_db.competition(&id).await.map_or_else(|_| id.clone(), |found| found.name);
         running.push(RunningCompetition {
             name,
             games: stats.games.load(Ordering::Relaxed),
@@ -130,7 +130,7 @@ async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<S
         disk,
         sandbox,
         queue: QueueLength {
-            submissions: app.office.count_queued().await?,
+            submissions: app.site_db.count_queued().await?,
             checking: app.check_queue.checking(),
         },
         watchers: app.meters.watchers.load(Ordering::Relaxed).max(0),

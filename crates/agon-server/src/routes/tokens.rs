@@ -68,7 +68,7 @@ async fn tokens(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<P
     let now = Timestamp::now();
     let good =
         |token: &agon_site_db::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
-    let tokens = app.office.tokens_of(me.account()).await?;
+    let tokens = app.site_db.tokens_of(me.account()).await?;
     let items = tokens.into_iter().filter(good).map(|token| Token::from_site(token, None)).collect();
     Ok(Json(PageBody { items, next: None }))
 }
@@ -96,7 +96,7 @@ async fn make_token(
         expires: None,
         at: Timestamp::now(),
     };
-    let token = app.office.create_token(&new).await?;
+    let token = app.site_db.create_token(&new).await?;
     Ok((StatusCode::CREATED, Json(Token::from_site(token, Some(text)))))
 }
 
@@ -115,6 +115,6 @@ async fn revoke_token(
     Path(id): Path<i64>,
 ) -> ApiResult<StatusCode> {
     let me = caller.signed_in()?;
-    app.office.revoke_token(me.account(), TokenId(id), Timestamp::now()).await?;
+    app.site_db.revoke_token(me.account(), TokenId(id), Timestamp::now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -169,7 +169,7 @@ impl Worker {
 /// The competition with this id on the grid.
 fn competition_with_grid_id(app: &AppState, grid_id: &str) -> Option<String> {
     let all = app.grid.as_ref()?.all_stats();
-    all.into_iter().find(|(_, stats)| stats.cup == grid_id).map(|(id, _)| id)
+    all.into_iter().find(|(_, stats)| stats.competition_id == grid_id).map(|(id, _)| id)
 }
 
 async fn banned_workers(handle: &CompetitionHandle) -> ApiResult<Vec<BannedWorkerBody>> {
@@ -204,7 +204,7 @@ async fn workers(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
         grid.directory.workers().into_iter().map(|worker| Worker::from_info(&app, worker)).collect();
     list.jobs = grid.job_counts().await;
     for (id, _) in app.runs.all() {
-        if let Ok(handle) = app.arenas.get(&id) {
+        if let Ok(handle) = app.competitions.get(&id) {
             list.banned.extend(banned_workers(&handle).await?);
         }
     }
@@ -262,7 +262,7 @@ async fn competition_workers(
     Path(CompetitionPath { id }): Path<CompetitionPath>,
 ) -> ApiResult<Json<CompetitionWorkers>> {
     caller.organiser()?;
-    let handle = app.arenas.get(&id)?;
+    let handle = app.competitions.get(&id)?;
     let stats = app.grid.as_ref().map(|grid| grid.stats(&id)).unwrap_or_default();
     let unplayable = stats.unplayable.into_iter().map(|(key, errors)| UnplayableMatchBody {
         phase: key.phase + 1,

@@ -10,11 +10,13 @@ use agon_competition::CompetitionPaths;
 use agon_core::Diagnostic;
 use agon_core::settings::SettingKind;
 use agon_games::UnknownGame;
+use agon_league::config::edit::split_entrants;
 use agon_league::config::{CompetitionConfig, EntrantBot, SandboxRule, SeedSource};
-use toml_edit::{DocumentMut, Item, RawString, Value};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult, ConfigErrorBody};
+
+pub use agon_league::config::edit::{EntrantLine, render, set_top_level_key};
 
 /// Name of the file in the competition's folder.
 pub const FILE: &str = "cup.toml";
@@ -22,19 +24,6 @@ pub const FILE: &str = "cup.toml";
 const MAX_FILE_BYTES: usize = 48 * 1024;
 /// Number of placeholder entrants per role. Formats need entrants, even before the first bot is submitted.
 const PLACEHOLDERS_PER_ROLE: usize = 8;
-
-/// An entrant in the file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct EntrantLine {
-    /// Name of the entrant.
-    pub name: String,
-    /// Bot spec, relative to the competition's folder.
-    pub bot: String,
-    /// Role, in a game with roles.
-    pub role: Option<String>,
-    /// Name of the author.
-    pub contributor: Option<String>,
-}
 
 /// An organiser's text after parsing.
 #[derive(Clone, Debug)]
@@ -62,7 +51,9 @@ pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile
     if text.len() > MAX_FILE_BYTES {
         return Err(ApiError::invalid("file", format!("the file is longer than {MAX_FILE_BYTES} bytes")));
     }
-    let (organiser_text, entrants) = split_entrants(text)?;
+    let (organiser_text, entrants) = split_entrants(text).map_err(|error| {
+        error_at_key(text, "entrant", error.to_string(), "below each [[entrant]] write bot = \"house:NAME\"")
+    })?;
     let organiser_text = match name {
         Some(name) => set_top_level_key(&organiser_text, "name", name),
         None => organiser_text,
@@ -111,23 +102,6 @@ pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> A
     Ok(competition)
 }
 
-/// The complete file.
-pub fn render(organiser_text: &str, lines: &[EntrantLine]) -> String {
-    let mut text = organiser_text.trim_end().to_owned();
-    text.push('\n');
-    for line in lines {
-        text +=
-            &format!("\n[[entrant]]\nname = {}\nbot = {}\n", toml_quote(&line.name), toml_quote(&line.bot));
-        if let Some(role) = &line.role {
-            text += &format!("role = {}\n", toml_quote(role));
-        }
-        if let Some(contributor) = &line.contributor {
-            text += &format!("contributor = {}\n", toml_quote(contributor));
-        }
-    }
-    text
-}
-
 /// Writes a competition's file atomically.
 pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
@@ -149,54 +123,12 @@ pub fn paths(config: &Config, id: &str) -> std::io::Result<CompetitionPaths> {
     Ok(CompetitionPaths { named: FILE.to_owned(), ledger, folder })
 }
 
-/// Sets a top-level key of the text. Keeps everything else, including comments. A text that is not TOML stays as it is: its errors are
-/// reported when it is parsed, with their positions.
-pub fn set_top_level_key(organiser_text: &str, key: &str, value: impl Into<Value>) -> String {
-    let Ok(mut document) = organiser_text.parse::<DocumentMut>() else { return organiser_text.to_owned() };
-    let mut value = value.into();
-    if let Some(old) = document.get_mut(key).and_then(Item::as_value_mut) {
-        // Keeps the comments before and after the value.
-        *value.decor_mut() = old.decor().clone();
-        *old = value;
-    } else {
-        document.insert(key, Item::Value(value));
-    }
-    document.to_string()
-}
-
-/// A text as a TOML string.
-pub fn toml_quote(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
 /// Whether exactly these entrants take part. A safety net: only house bots and submitted bots may play on the server.
 fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
     competition.entrants.len() == lines.len()
         && competition.entrants.iter().zip(lines).all(|(one, line)| {
             one.name == line.name && matches!(&one.bot, EntrantBot::Spec(bot) if *bot == line.bot)
         })
-}
-
-/// Splits a text into the part without entrants, and its `[[entrant]]` tables. A text that is not TOML has no entrants: its errors are
-/// reported when it is parsed.
-pub fn split_entrants(text: &str) -> ApiResult<(String, String)> {
-    let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok((text.to_owned(), String::new())) };
-    let entrants = match document.remove("entrant") {
-        None => return Ok((document.to_string(), String::new())),
-        Some(Item::ArrayOfTables(entrants)) => entrants,
-        Some(_) => {
-            let hint = "below each [[entrant]] write bot = \"house:NAME\"";
-            let what = "entrants must be written as [[entrant]] on separate lines";
-            return Err(error_at_key(text, "entrant", what, hint));
-        }
-    };
-    // The comment above the first entrant explains where entrants belong. It stays.
-    let comment = entrants.get(0).and_then(|first| first.decor().prefix()).and_then(RawString::as_str);
-    let end = format!("{}{}", comment.unwrap_or_default(), document.trailing().as_str().unwrap_or_default());
-    document.set_trailing(end);
-    let mut only_entrants = DocumentMut::new();
-    only_entrants.insert("entrant", Item::ArrayOfTables(entrants));
-    Ok((document.to_string(), only_entrants.to_string()))
 }
 
 fn unknown_game(error: UnknownGame) -> ApiError {
@@ -326,7 +258,7 @@ pub fn render_checked(organiser_text: &str, lines: &[EntrantLine]) -> ApiResult<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_league::config::preset;
+    use agon_league::presets::preset;
 
     #[test]
     fn parse_accepts_every_preset_with_its_house_bots() {
@@ -366,42 +298,6 @@ mod tests {
             let error = parse(&text, "word-racer", None).unwrap_err();
             assert_eq!(error.status(), 422, "{line}");
             assert!(error.message().contains(word), "{line}: {}", error.message());
-        }
-    }
-
-    #[test]
-    fn set_top_level_key_replaces_or_inserts_only_at_the_top() {
-        let text = "# about\n\nname = \"x\" # why\ngame = \"y\"\n[settings]\nname = 3\n";
-        assert_eq!(
-            set_top_level_key(text, "name", "z"),
-            "# about\n\nname = \"z\" # why\ngame = \"y\"\n[settings]\nname = 3\n"
-        );
-        assert_eq!(set_top_level_key("[[phase]]\n", "name", "z"), "name = \"z\"\n[[phase]]\n");
-        assert_eq!(set_top_level_key("\"name\" = 'x'\n", "name", 3), "\"name\" = 3\n");
-        let inside = "text = \"\"\"\nname = 1\n\"\"\"\n";
-        assert_eq!(set_top_level_key(inside, "name", "z"), format!("{inside}name = \"z\"\n"));
-        assert_eq!(set_top_level_key("name = ", "name", "z"), "name = ", "not TOML");
-    }
-
-    #[test]
-    fn split_entrants_finds_every_spelling_of_the_tables_and_nothing_else() {
-        let text = "game = 'g'\n\n# Entrants:\n[[entrant]]\nbot = \"a\"\n[entrant.marks]\nAI = \"\"\n[[phase]]\nformat = \"f\"\n\
-            [[ \"entrant\" ]]\nbot = \"b\"\n# end\n";
-        let (rest, entrants) = split_entrants(text).unwrap();
-        assert_eq!(rest, "game = 'g'\n[[phase]]\nformat = \"f\"\n\n# Entrants:\n# end\n");
-        let entrants: DocumentMut = entrants.parse().unwrap();
-        assert_eq!(entrants["entrant"].as_array_of_tables().unwrap().len(), 2);
-        let inside = "text = \"\"\"\n[[entrant]]\n\"\"\"\n";
-        assert_eq!(split_entrants(inside).unwrap(), (inside.to_owned(), String::new()));
-    }
-
-    #[test]
-    fn toml_quote_round_trips_any_text() {
-        for text in
-            ["", "plain", "A \"cup\"", "it's \"both\"", "back\\slash", "line\nbreak", "\u{1b}[0m", "ünï"]
-        {
-            let document: DocumentMut = format!("key = {}\n", toml_quote(text)).parse().unwrap();
-            assert_eq!(document["key"].as_str(), Some(text));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_runner::StopFlag;
 
 /// Running competitions in the order they started.
@@ -31,7 +32,7 @@ impl CorePool {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_ignoring_poison()
     }
 
     /// Adds a competition. Those that hold more than their new share are stopped, and continue with fewer cores.

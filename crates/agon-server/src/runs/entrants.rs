@@ -114,8 +114,8 @@ fn invalid_file(error: Diagnostic) -> ApiError {
 
 /// Shows a competition that has not started with its current entrants.
 pub async fn refresh(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
-    let competition_handle = app.arenas.get(&competition.id)?;
-    reload(&app.config, &app.office, &competition_handle, competition).await
+    let competition_handle = app.competitions.get(&competition.id)?;
+    reload(&app.config, &app.site_db, &competition_handle, competition).await
 }
 
 /// Assigns entrant numbers for the start. If the competition is not valid with these entrants, the numbers are cleared again.
@@ -124,14 +124,14 @@ pub async fn assign_numbers(app: &AppState, competition: &HostedCompetition) -> 
         return Ok(());
     }
     let id = &competition.id;
-    app.office.assign_numbers(id, Timestamp::now()).await?;
+    app.site_db.assign_numbers(id, Timestamp::now()).await?;
     let ready = async {
-        let numbered = app.office.competition(id).await?;
-        let loaded = load_competition(&app.config, &app.office, &numbered).await?;
+        let numbered = app.site_db.competition(id).await?;
+        let loaded = load_competition(&app.config, &app.site_db, &numbered).await?;
         show_and_copy(app, &numbered, loaded).await
     };
     if let Err(error) = ready.await {
-        app.office.clear_numbers(id).await?;
+        app.site_db.clear_numbers(id).await?;
         return Err(error);
     }
     Ok(())
@@ -141,21 +141,21 @@ pub async fn assign_numbers(app: &AppState, competition: &HostedCompetition) -> 
 /// changes if the competition is not valid with these bots.
 pub async fn start_phase(app: &AppState, competition: &HostedCompetition, phase: u32) -> ApiResult<()> {
     let next = HostedCompetition { allowed_phase: phase, ..competition.clone() };
-    let loaded = load_competition(&app.config, &app.office, &next).await?;
+    let loaded = load_competition(&app.config, &app.site_db, &next).await?;
     allow_phase(app, &competition.id, phase).await?;
     if let Err(error) = show_and_copy(app, &next, loaded).await {
         allow_phase(app, &competition.id, competition.allowed_phase).await?;
         return Err(error);
     }
     let edit = CompetitionPatch { closed_between_phases: Some(false), ..CompetitionPatch::default() };
-    app.office.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
+    app.site_db.edit_competition(&competition.id, &[CompetitionState::Waiting], &edit).await?;
     Ok(())
 }
 
 /// Stores the last phase that may start.
 async fn allow_phase(app: &AppState, id: &str, phase: u32) -> ApiResult<()> {
     let edit = CompetitionPatch { allowed_phase: Some(phase), ..CompetitionPatch::default() };
-    app.office.edit_competition(id, &[CompetitionState::Waiting], &edit).await?;
+    app.site_db.edit_competition(id, &[CompetitionState::Waiting], &edit).await?;
     Ok(())
 }
 
@@ -171,6 +171,6 @@ async fn show_and_copy(
         let written = tokio::task::spawn_blocking(move || competition_file::write(&path, &copy.text));
         written.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     }
-    let competition_handle = app.arenas.get(&competition.id)?;
+    let competition_handle = app.competitions.get(&competition.id)?;
     load(&competition_handle, loaded).await.map_err(invalid_file)
 }

@@ -11,9 +11,10 @@ pub mod events;
 pub mod run;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use agon_core::LockIgnoringPoison as _;
 use agon_runner::StopFlag;
 use agon_site_db::CompetitionState;
 
@@ -46,7 +47,7 @@ impl RunManager {
     }
 
     fn lock_active(&self) -> MutexGuard<'_, BTreeMap<String, ActiveRun>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+        self.active.lock_ignoring_poison()
     }
 
     /// All runs with their statistics.
@@ -91,7 +92,7 @@ pub fn play(app: &AppState, id: &str) {
 /// Resumes checks and competitions that were interrupted when the server stopped.
 pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
     crate::uploads::start(app).await?;
-    let running = all_competitions(&app.office).await?.into_iter();
+    let running = all_competitions(&app.site_db).await?.into_iter();
     for one in running.filter(|one| one.state == CompetitionState::Running) {
         play(app, &one.id);
     }

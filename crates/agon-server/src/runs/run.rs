@@ -78,7 +78,7 @@ impl ExecutorChoice<'_> {
         let unplayable = coordinator.unplayable().into_iter().map(|one| (one.key, one.errors)).collect();
         let run = coordinator.stats();
         let stats = WorkerStats {
-            cup: coordinator.competition_id().to_owned(),
+            competition_id: coordinator.competition_id().to_owned(),
             unplayable,
             checked: before.checked + run.checked,
             unchecked: before.unchecked + run.unchecked,
@@ -96,12 +96,13 @@ fn play_slice(
     handle: &Handle,
     stop: &Arc<StopFlag>,
 ) -> Result<RunSlice, Diagnostic> {
-    let competition = handle.block_on(app.office.competition(id))?;
+    let competition = handle.block_on(app.site_db.competition(id))?;
     if competition.state != CompetitionState::Running {
         return Ok(RunSlice::NotRunning);
     }
-    let competition_handle = app.arenas.get(id).map_err(|error| Diagnostic::internal(error.message()))?;
-    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.office, &competition));
+    let competition_handle =
+        app.competitions.get(id).map_err(|error| Diagnostic::internal(error.message()))?;
+    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.site_db, &competition));
     let loaded = Arc::new(loaded?);
     // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -182,7 +183,7 @@ fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSli
         Ok(RunSlice::NotRunning) => return false,
         // It was stopped to release cores, or paused: the state tells which.
         Ok(RunSlice::Ended(RunOutcome::Stopped)) => {
-            let found = handle.block_on(app.office.competition(id));
+            let found = handle.block_on(app.site_db.competition(id));
             return found.is_ok_and(|found| found.state == CompetitionState::Running);
         }
         Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
@@ -194,9 +195,9 @@ fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSli
     };
     // One that was paused during its last game is finished all the same.
     let from = [CompetitionState::Running, CompetitionState::Paused];
-    match handle.block_on(app.office.set_state(id, &from, state, message.as_deref())) {
+    match handle.block_on(app.site_db.set_state(id, &from, state, message.as_deref())) {
         Ok(_) => {
-            if let Ok(competition_handle) = app.arenas.get(id) {
+            if let Ok(competition_handle) = app.competitions.get(id) {
                 competition_handle.changed();
                 competition_handle.publish(FeedEvent::State { state, message });
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agon_bots::SandboxMode;
 use agon_bots::check::{CheckRequest, check};
+use agon_core::LockIgnoringPoison as _;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
 use agon_host::BotRejection;
@@ -48,7 +49,7 @@ fn check_loop(app: &AppState, handle: &Handle) {
     let mut last_arrivals = 0;
     while !app.is_stopping() {
         app.check_queue.checking.fetch_add(1, Ordering::Relaxed);
-        let next = handle.block_on(app.office.claim_next(Timestamp::now()));
+        let next = handle.block_on(app.site_db.claim_next(Timestamp::now()));
         let found = match next {
             Ok(Some(one)) => {
                 check_submission(app, handle, &one);
@@ -62,7 +63,7 @@ fn check_loop(app: &AppState, handle: &Handle) {
         };
         app.check_queue.checking.fetch_sub(1, Ordering::Relaxed);
         if !found && !app.is_stopping() {
-            let arrivals = app.check_queue.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+            let arrivals = app.check_queue.arrivals.lock_ignoring_poison();
             let waited = app
                 .check_queue
                 .wake
@@ -125,7 +126,7 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
     };
     app.meters.upload(verdict.state.name());
     tracing::info!(state = verdict.state.name(), "submission checked");
-    match handle.block_on(app.office.finish(&one.id, &checked)) {
+    match handle.block_on(app.site_db.finish(&one.id, &checked)) {
         Ok(_) => handle.block_on(apply_verdict(app, one, accepted)),
         Err(error) => drop(crate::error::ApiError::internal(format!("submission {}: {error}", one.id))),
     }
@@ -138,10 +139,10 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
 async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
     if !accepted {
         let earlier =
-            app.office.accepted_for_phase(&one.competition, i32::MAX as u32).await.unwrap_or_default();
+            app.site_db.accepted_for_phase(&one.competition, i32::MAX as u32).await.unwrap_or_default();
         if !earlier.iter().any(|other| other.entrant == one.entrant) {
             // After the start this fails, but then the entrant has no number and takes no part.
-            let _ = app.office.withdraw(one.entrant, Timestamp::now()).await;
+            let _ = app.site_db.withdraw(one.entrant, Timestamp::now()).await;
         }
         return;
     }
@@ -154,14 +155,14 @@ async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
         reason: String::new(),
         detail: "{}".to_owned(),
     };
-    let _ = app.office.append_audit(&entry).await;
-    if let Ok(competition) = app.office.competition(&one.competition).await {
+    let _ = app.site_db.append_audit(&entry).await;
+    if let Ok(competition) = app.site_db.competition(&one.competition).await {
         if matches!(
             competition.state,
             CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
         ) {
             let _ = entrants::refresh(app, &competition).await;
-        } else if let Ok(handle) = app.arenas.get(&competition.id) {
+        } else if let Ok(handle) = app.competitions.get(&competition.id) {
             handle.changed();
         }
     }
@@ -177,7 +178,8 @@ struct CheckJob {
 }
 
 fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<CheckJob, String> {
-    let competition = handle.block_on(app.office.competition(&one.competition)).map_err(|e| e.to_string())?;
+    let competition =
+        handle.block_on(app.site_db.competition(&one.competition)).map_err(|e| e.to_string())?;
     let data = app.config.data.canonicalize().map_err(|error| error.to_string())?;
     let competition_folder = data.join("competitions").join(&competition.id);
     let relative_folder = format!("bots/{}/{}", one.entrant, one.id);

@@ -10,7 +10,7 @@ use agon_core::{GameInfo, PythonApi};
 use agon_host::BotRejection;
 
 use super::SubmissionMeta;
-use crate::runs::competition_file::toml_quote;
+use agon_league::config::edit::toml_quote;
 
 /// Bot spec of a submission, relative to the competition's folder `home`. `submission_path` is the path from there to the submission.
 pub fn find_bot(

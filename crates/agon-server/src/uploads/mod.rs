@@ -13,8 +13,9 @@ pub mod upload;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 
+use agon_core::LockIgnoringPoison as _;
 use agon_site_db::{
     CompetitionState, Entrant, EntrantId, HostedCompetition, Origin, Submission, SubmissionId,
 };
@@ -47,7 +48,7 @@ impl CheckQueue {
 
     /// Wakes the threads: there is a new submission, or the server stops.
     pub fn wake(&self) {
-        *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.arrivals.lock_ignoring_poison() += 1;
         self.wake.notify_all();
     }
 
@@ -64,7 +65,7 @@ impl CheckQueue {
 
 /// Starts the checks, and repeats those that were interrupted.
 pub async fn start(app: &AppState) -> Result<(), StartError> {
-    app.office.requeue_checking(Timestamp::now()).await?;
+    app.site_db.requeue_checking(Timestamp::now()).await?;
     // Uploads that were never acknowledged.
     let _ = std::fs::remove_dir_all(incoming_folder(&app.config));
     check_workers::start_threads(app)
@@ -82,10 +83,10 @@ pub fn accepts_bots(competition: &HostedCompetition) -> bool {
 
 /// The visible entrants, each with its latest accepted version. Entrants without an accepted version are left out.
 pub async fn entrants(app: &AppState, competition: &str) -> ApiResult<Vec<(Entrant, Option<u32>)>> {
-    let versions = app.office.accepted_for_phase(competition, i32::MAX as u32).await?;
+    let versions = app.site_db.accepted_for_phase(competition, i32::MAX as u32).await?;
     let version =
         |entrant: EntrantId| versions.iter().find(|one| one.entrant == entrant).and_then(|one| one.version);
-    let all = app.office.entrants(competition).await?.into_iter().map(|one| {
+    let all = app.site_db.entrants(competition).await?.into_iter().map(|one| {
         let version = version(one.id);
         (one, version)
     });

@@ -76,23 +76,23 @@ impl Once {
 }
 
 /// Shows the competition of a file, and its ledger.
-pub async fn show_file(arena: &CompetitionHandle, file: &Path) {
+pub async fn show_file(competition_handle: &CompetitionHandle, file: &Path) {
     let loaded = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
-    load(arena, Arc::new(loaded)).await.unwrap();
+    load(competition_handle, Arc::new(loaded)).await.unwrap();
 }
 
 impl Site {
     /// Path of a competition's file.
-    pub fn cup_file(&self, id: &str) -> std::path::PathBuf {
+    pub fn competition_file(&self, id: &str) -> std::path::PathBuf {
         self.app.config.data.join("competitions").join(id).join("cup.toml")
     }
 
     /// Adds the competition in the folder to the site database, as the organiser API does. `owners` are the accounts of some of its bots,
     /// by name.
     pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
-        let file = self.cup_file(id);
+        let file = self.competition_file(id);
         let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.to_string()).unwrap();
-        let office = &self.app.office;
+        let site_db = &self.app.site_db;
         let new = NewCompetition {
             id: id.to_owned(),
             name: sitting.competition.name.clone(),
@@ -102,11 +102,11 @@ impl Site {
             state: CompetitionState::Open,
             public: true,
             limits: UploadLimits { per_contributor: Some(2), max_bytes: Some(100_000) },
-            preset: agon_server::runs::competition_file::split_entrants(&sitting.text).unwrap().0,
+            preset: agon_league::config::edit::split_entrants(&sitting.text).unwrap().0,
             by: None,
             at: Timestamp::now(),
         };
-        office.create_competition(&new).await.unwrap();
+        site_db.create_competition(&new).await.unwrap();
         for entrant in &sitting.competition.entrants {
             let owner = owners.iter().find(|(name, _)| *name == entrant.name);
             let account = owner.map(|(_, id)| agon_site_db::AccountId(*id));
@@ -121,7 +121,7 @@ impl Site {
                 }),
                 at: Timestamp::now(),
             };
-            let made = office.add_entrant(&new, CompetitionState::ALL).await.unwrap();
+            let made = site_db.add_entrant(&new, CompetitionState::ALL).await.unwrap();
             let Some(account) = account else { continue };
             let submission = NewSubmission {
                 id: SubmissionId::random().unwrap(),
@@ -133,8 +133,8 @@ impl Site {
                 from_phase: 0,
                 at: Timestamp::now(),
             };
-            let queued = office.enqueue(&submission, CompetitionState::ALL).await.unwrap();
-            office.claim_next(Timestamp::now()).await.unwrap().unwrap();
+            let queued = site_db.enqueue(&submission, CompetitionState::ALL).await.unwrap();
+            site_db.claim_next(Timestamp::now()).await.unwrap().unwrap();
             let checked = SubmissionVerdict {
                 state: SubmissionState::Accepted,
                 report: None,
@@ -142,14 +142,14 @@ impl Site {
                 trials: Vec::new(),
                 at: Timestamp::now(),
             };
-            office.finish(&queued.id, &checked).await.unwrap();
+            site_db.finish(&queued.id, &checked).await.unwrap();
         }
         if !matches!(state, CompetitionState::Open | CompetitionState::Draft) {
-            office.assign_numbers(id, Timestamp::now()).await.unwrap();
+            site_db.assign_numbers(id, Timestamp::now()).await.unwrap();
         }
-        office.set_state(id, &[CompetitionState::Open], state, None).await.unwrap();
+        site_db.set_state(id, &[CompetitionState::Open], state, None).await.unwrap();
         let game = agon_engine::any_game(&new.game).unwrap().info().id;
-        let arena = self.app.arenas.add(id, game);
-        show_file(&arena, &file).await;
+        let competition_handle = self.app.competitions.add(id, game);
+        show_file(&competition_handle, &file).await;
     }
 }

@@ -56,7 +56,7 @@ impl Site {
             grant: SignUpGrant::Open(role),
             at: Timestamp::now(),
         };
-        self.app.office.create_account(&new).await.unwrap()
+        self.app.site_db.create_account(&new).await.unwrap()
     }
 
     /// Creates an account and signs in.
@@ -78,7 +78,7 @@ impl Site {
             agent: "tests".to_owned(),
             at: Timestamp::now(),
         };
-        self.app.office.create_session(&session).await.unwrap();
+        self.app.site_db.create_session(&session).await.unwrap();
         let mut client = self.anonymous();
         client.cookie = Some(format!("agon_session={}", token.replace(' ', "-")));
         client.csrf = Some(csrf);
@@ -96,7 +96,7 @@ impl Site {
             expires: None,
             at: Timestamp::now(),
         };
-        self.app.office.create_token(&new).await.unwrap();
+        self.app.site_db.create_token(&new).await.unwrap();
         let mut client = self.anonymous();
         client.token = Some(text);
         client.id = account.id.0;

@@ -41,7 +41,7 @@ pub struct World {
     rounds: usize,
 }
 
-fn cup(game: &str, head: &str, phase: &str, bots: &[&str]) -> String {
+fn competition_text(game: &str, head: &str, phase: &str, bots: &[&str]) -> String {
     let mut text = format!(
         "name = \"A {game} cup\"\ngame = \"{game}\"\n{head}\n\n[[phase]]\nname = \"First\"\n{phase}\n"
     );
@@ -58,7 +58,7 @@ fn over() -> Vec<(&'static str, String)> {
     vec![
         (
             "solitude",
-            cup(
+            competition_text(
                 "solitude-scramble",
                 "",
                 "format = \"groups\"\nmatches = 4",
@@ -67,7 +67,7 @@ fn over() -> Vec<(&'static str, String)> {
         ),
         (
             "colours",
-            cup(
+            competition_text(
                 "colour-battle",
                 "[settings]\nrounds = 30",
                 "format = \"arena\"\ngames = 2",
@@ -75,10 +75,10 @@ fn over() -> Vec<(&'static str, String)> {
             ),
         ),
         // One bot exits at once, so that there are faults.
-        ("five", cup("connect-five", "sandbox = \"off\"", five, &["random", "stacker", BROKEN])),
+        ("five", competition_text("connect-five", "sandbox = \"off\"", five, &["random", "stacker", BROKEN])),
         (
             "hiding",
-            cup(
+            competition_text(
                 "hide-and-seek",
                 "[settings]\nsteps = 60",
                 "format = \"cross\"\nboards = 2",
@@ -87,7 +87,7 @@ fn over() -> Vec<(&'static str, String)> {
         ),
         (
             "words",
-            cup(
+            competition_text(
                 "word-racer",
                 "",
                 "format = \"knockout\"\nseeding = \"file\"\npairs = 1\nthird = true",
@@ -112,14 +112,14 @@ impl World {
         // With a usable password.
         let mut signer = site.anonymous();
         assert_eq!(signer.sign_up("signer", None).await.status, 201);
-        let signer = site.app.office.account_by_name("signer").await.unwrap();
+        let signer = site.app.site_db.account_by_name("signer").await.unwrap();
         accounts.push((signer.unwrap(), Role::Author));
         // Two organisers, so that one can be demoted.
         site.account("second", Role::Organiser).await;
         let author = accounts[1].0.id.0;
         for (id, text) in over() {
             write_competition(&site, id, &text);
-            played(&site.cup_file(id));
+            played(&site.competition_file(id));
             site.host(id, CompetitionState::Finished, &[("broken", author), ("left", author)]).await;
         }
         let seed = format!("seed = \"{SECRET}\"\n[settings]\nsteps = 40");
@@ -127,9 +127,9 @@ impl World {
         write_competition(
             &site,
             "waiting",
-            &cup("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]),
+            &competition_text("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]),
         );
-        played(&site.cup_file("waiting"));
+        played(&site.competition_file("waiting"));
         site.host("waiting", CompetitionState::Waiting, &[("random-hider", author)]).await;
         let mut world = Self {
             site,
@@ -149,11 +149,11 @@ impl World {
     /// Restores all accounts and sessions after requests that changed them.
     pub async fn restore_accounts(&mut self) {
         self.rounds += 1;
-        let office = &self.site.app.office;
+        let site_db = &self.site.app.site_db;
         let mut clients = vec![self.site.anonymous()];
         for (account, role) in &self.accounts {
-            let _ = office.set_disabled(AccountId(account.id.0), false, Timestamp::now()).await;
-            let _ = office.set_role(account.id, *role).await;
+            let _ = site_db.set_disabled(AccountId(account.id.0), false, Timestamp::now()).await;
+            let _ = site_db.set_role(account.id, *role).await;
             clients.push(self.site.signed_in(account).await);
         }
         let token = clients[4].post("me/tokens", json!({"label": format!("tests {}", self.rounds)})).await;
@@ -285,7 +285,7 @@ impl World {
 }
 
 fn write_competition(site: &Site, id: &str, text: &str) {
-    let file = site.cup_file(id);
+    let file = site.competition_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }

@@ -73,8 +73,8 @@ fn open_moves_settings_of_competitions_of_the_first_version_into_columns() {
         sqlx::raw_sql(FIRST_VERSION_ROWS).execute(&mut old).await.unwrap();
         old.close().await.unwrap();
         let site_db = SiteDb::open(&path).await.unwrap();
-        let cup = site_db.competition("cup").await.unwrap();
-        assert_eq!((cup.allowed_phase, cup.closed_between_phases), (2, true));
+        let competition = site_db.competition("cup").await.unwrap();
+        assert_eq!((competition.allowed_phase, competition.closed_between_phases), (2, true));
         let new = site_db.competition("new").await.unwrap();
         assert_eq!((new.allowed_phase, new.closed_between_phases), (0, false));
         assert_eq!(site_db.settings().await.unwrap(), [("title".to_owned(), "Agon".to_owned())]);

@@ -1,10 +1,11 @@
 //! Connection pool with retries: every operation is retried while the server is unreachable.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -65,7 +66,7 @@ impl ConnectionPool {
 
     /// An idle or a new connection. The caller returns it with [`Self::give_back`] after success and drops it after an error.
     pub async fn take(&self) -> Result<PgConnection, AttemptError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock_ignoring_poison().pop();
         match idle {
             Some(connection) => Ok(connection),
             None => Ok(connect(&self.options).await?),
@@ -73,7 +74,7 @@ impl ConnectionPool {
     }
 
     pub fn give_back(&self, connection: PgConnection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock_ignoring_poison();
         if idle.len() < self.max_idle {
             idle.push(connection);
         }
@@ -92,7 +93,7 @@ impl ConnectionPool {
 
     /// Closes all idle connections.
     pub fn clear(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle.lock_ignoring_poison().clear();
     }
 
     /// Starts an operation that may be retried.

@@ -32,7 +32,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use self::connection_pool::{ConnectionPool, FULL_SCAN_TIMEOUT, QUERY_TIMEOUT, run_read, run_write};
 use self::db_error::AttemptError;
 pub use self::open::FoundLedger;
-pub use self::probe::{ProbeResults, probe};
+pub use self::probe::probe;
 use self::run_lock::{LockHolder, PgRunLock};
 use crate::archive::RowSink;
 use crate::bot_output::BotOutput;

@@ -7,13 +7,10 @@ use sqlx::{Connection as _, Row as _};
 
 use super::database_url::DatabaseUrl;
 use super::{connection_pool, db_error, open};
-use crate::Result;
-
-/// Name of each check, and its result or problem.
-pub type ProbeResults = Vec<(String, Result<String, Diagnostic>)>;
+use crate::{DoctorCheck, Result};
 
 /// Checks reachability, version, TLS, permissions and latency of a server. Fails if it cannot connect.
-pub async fn probe(url: &str) -> Result<ProbeResults> {
+pub async fn probe(url: &str) -> Result<Vec<DoctorCheck>> {
     let target = DatabaseUrl::parse(url)?;
     let place = target.place();
     let options = target.session(None, false);
@@ -46,7 +43,7 @@ fn results(
     ledgers: usize,
     connected: Duration,
     round_trip: Duration,
-) -> Result<ProbeResults, sqlx::Error> {
+) -> Result<Vec<DoctorCheck>, sqlx::Error> {
     let (version, number, encoding): (String, i64, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let (tls, tls_version): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
@@ -104,5 +101,9 @@ fn results(
         ("round trip", Ok(ms(round_trip))),
         ("competitions", Ok(ledgers.to_string())),
     ];
-    Ok(rows.into_iter().map(|(what, answer)| (what.to_owned(), answer)).collect())
+    let checks = rows.into_iter().map(|(name, answer)| match answer {
+        Ok(found) => DoctorCheck::good(name, found),
+        Err(error) => DoctorCheck::bad(name, &error),
+    });
+    Ok(checks.collect())
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_core::LockIgnoringPoison as _;
 use sha2::{Digest as _, Sha256};
 use sqlx::{Connection as _, PgConnection, Row as _};
 use tokio::sync::Mutex;
@@ -90,7 +91,7 @@ async fn try_advisory_lock(connection: &mut PgConnection, schema: &str) -> Resul
 impl PostgresLedger {
     /// The lock, if this process holds it.
     pub(super) fn current_run_lock(&self) -> Option<Arc<PgRunLock>> {
-        self.run_lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner).upgrade()
+        self.run_lock.lock_ignoring_poison().upgrade()
     }
 
     pub(super) async fn take_run_lock(&self) -> Result<RunLock> {
@@ -102,8 +103,7 @@ impl PostgresLedger {
                 Some(Ok(Ok(lock))) => {
                     tracing::debug!(ledger = %self.pool.place, "run lock acquired");
                     let lock = Arc::new(lock);
-                    *self.run_lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-                        Arc::downgrade(&lock);
+                    *self.run_lock.lock_ignoring_poison() = Arc::downgrade(&lock);
                     return Ok(RunLock::holding(lock));
                 }
                 Some(Ok(Err(holder))) if start.elapsed() < holder.wait_timeout() => {

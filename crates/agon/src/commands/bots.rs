@@ -3,7 +3,7 @@
 use agon_bots::Diagnostic;
 use serde_json::json;
 
-use crate::cli::Bots;
+use crate::args::Bots;
 use crate::output;
 
 /// Lists the house bots.

@@ -3,7 +3,7 @@
 use agon_bots::Diagnostic;
 use agon_bots::check::{CheckRequest, check};
 
-use crate::cli::Check;
+use crate::args::Check;
 use crate::{output, setup};
 
 /// Checks a bot.

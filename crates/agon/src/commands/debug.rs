@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::Record;
+use agon_core::sanitize::one_line;
+use agon_core::text_format::plural;
 use agon_core::{AnswerTimes, Assets, FaultReport, Seat, Settings};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
@@ -12,8 +14,8 @@ use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
 use super::pdb;
-use crate::cli::{Debug, SandboxMode};
-use crate::logs::{fault_text, indent, one_line, times_text};
+use crate::args::{Debug, SandboxMode};
+use crate::logs::{fault_text, indent, times_text};
 use crate::pretty::pretty;
 use crate::{atomic_file, errors, output, setup};
 
@@ -256,7 +258,7 @@ impl DebugSession<'_> {
                 text += &one.text();
             }
             None => {
-                let answers = if asked == 1 { "1 answer".to_owned() } else { format!("{asked} answers") };
+                let answers = plural(asked, "answer", "answers");
                 let games = match self.films.len() {
                     1 => String::new(),
                     n => format!(" in {n} games of the match"),

@@ -16,7 +16,7 @@ use agon_site_db::{CompetitionFilter, CompetitionState, PageRequest};
 use serde_json::json;
 
 use super::serve;
-use crate::cli::Demo;
+use crate::args::Demo;
 use crate::{output, setup};
 
 /// Plays the competitions, and shows them until CTRL-C.
@@ -48,7 +48,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Diagnostic> {
     let invitation = server.invitation().map(str::to_owned);
     for one in competitions(&app).await? {
         if one.state == CompetitionState::Closed {
-            app.office
+            app.site_db
                 .set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None)
                 .await
                 .map_err(internal)?;
@@ -87,7 +87,7 @@ fn internal(error: impl Into<Diagnostic>) -> Diagnostic {
 
 async fn competitions(app: &AppState) -> Result<Vec<agon_site_db::HostedCompetition>, Diagnostic> {
     let page = PageRequest { after: None, limit: 100 };
-    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(internal)?.items)
+    Ok(app.site_db.competitions(CompetitionFilter::All, page).await.map_err(internal)?.items)
 }
 
 /// Waits until all competitions are finished, and prints a line for each that finishes.

@@ -1,59 +1,31 @@
 //! `agon doctor`: checks that this machine has what Agon needs, and optionally checks a NATS server and a database.
 
-use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
 use agon_bots::error::Diagnostic;
-use agon_grid::probe::{self, ProbeResult};
+use agon_grid::probe;
+use agon_store::{CheckHealth, DoctorCheck};
 use serde_json::json;
 
-use crate::cli::Doctor;
+use crate::args::Doctor;
 use crate::{grid, output};
 
-/// Result of a check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CheckStatus {
-    Good,
-    /// Agon works, but with a restriction.
-    Note,
-    /// Something does not work.
-    Bad,
-}
-
-impl CheckStatus {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "ok",
-            Self::Note => "note",
-            Self::Bad => "BAD",
-        }
-    }
-}
-
-struct Check {
-    name: Cow<'static, str>,
-    health: CheckStatus,
-    found: String,
-    /// Instruction for the user.
-    hint: Cow<'static, str>,
-}
-
 /// The layers of the sandbox, each tried on this machine.
-fn sandbox() -> Vec<Check> {
+fn sandbox() -> Vec<DoctorCheck> {
     match agon_host::sandbox::probe() {
-        Err(error) => vec![Check {
+        Err(error) => vec![DoctorCheck {
             name: "sandbox".into(),
-            health: CheckStatus::Bad,
+            health: CheckHealth::Bad,
             found: error.to_string(),
             hint: "Agon cannot run programs here, only house bots".into(),
         }],
         Ok(layers) => layers
             .iter()
-            .map(|layer| Check {
+            .map(|layer| DoctorCheck {
                 name: layer.name().into(),
-                health: if layer.active { CheckStatus::Good } else { CheckStatus::Note },
+                health: if layer.active { CheckHealth::Good } else { CheckHealth::Note },
                 found: if layer.detail.is_empty() {
                     layer.what().to_owned()
                 } else {
@@ -65,40 +37,25 @@ fn sandbox() -> Vec<Check> {
     }
 }
 
-impl From<ProbeResult> for Check {
-    fn from(finding: ProbeResult) -> Self {
-        let health = match finding.health {
-            probe::Health::Good => CheckStatus::Good,
-            probe::Health::Note => CheckStatus::Note,
-            probe::Health::Bad => CheckStatus::Bad,
-        };
-        Self { name: finding.check.into(), health, found: finding.found, hint: finding.hint.into() }
-    }
-}
-
 /// Checks of the NATS server: everything that coordinator and workers need.
-fn nats(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
+fn nats(args: &Doctor) -> Result<Vec<DoctorCheck>, Diagnostic> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
-    let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))?;
-    Ok(findings.into_iter().map(Check::from).collect())
+    grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))
 }
 
 /// Checks of the database.
-fn database(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
+fn database(args: &Doctor) -> Result<Vec<DoctorCheck>, Diagnostic> {
     let Some(url) = &args.database else { return Ok(Vec::new()) };
-    let check = |name: String, answer: Result<String, Diagnostic>| {
-        let (health, found, hint) = match answer {
-            Ok(found) => (CheckStatus::Good, found, None),
-            Err(error) => (CheckStatus::Bad, error.summary(), error.hint_text()),
-        };
-        Check { name: name.into(), health, found, hint: hint.unwrap_or_default().into() }
-    };
     grid::with_runtime(|runtime| {
         Ok(match runtime.block_on(agon_store::postgres::probe(url)) {
-            Ok(answers) => {
-                answers.into_iter().map(|(name, answer)| check(format!("database: {name}"), answer)).collect()
+            Ok(checks) => {
+                let named = |check: DoctorCheck| DoctorCheck {
+                    name: format!("database: {}", check.name).into(),
+                    ..check
+                };
+                checks.into_iter().map(named).collect()
             }
-            Err(error) => vec![check("database".to_owned(), Err(error.into()))],
+            Err(error) => vec![DoctorCheck::bad("database", &error.into())],
         })
     })
 }
@@ -113,36 +70,43 @@ pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
     if args.json {
         let list: Vec<_> = checks
             .iter()
-            .map(|c| json!({"check": c.name, "health": c.health.word(), "found": c.found, "hint": c.hint}))
+            .map(
+                |c| json!({"check": c.name, "health": c.health.describe(), "found": c.found, "hint": c.hint}),
+            )
             .collect();
         output::print_json("doctor", json!({"checks": list}))?;
     } else {
-        let row = |c: &Check| {
-            let hint = if c.health == CheckStatus::Good { "" } else { &*c.hint };
-            vec![c.name.to_string(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
+        let row = |c: &DoctorCheck| {
+            let hint = if c.health == CheckHealth::Good { "" } else { &c.hint };
+            vec![c.name.to_string(), c.health.describe().to_owned(), c.found.clone(), hint.to_owned()]
         };
         output::print(&output::table(
             &["Check", "", "Found", "What to do"],
             checks.iter().map(row).collect(),
         ))?;
     }
-    match checks.iter().find(|c| c.health == CheckStatus::Bad) {
+    match checks.iter().find(|c| c.health == CheckHealth::Bad) {
         Some(c) => Err(Diagnostic::rejected(&c.found).about(&c.name).hint(&c.hint)),
         None => Ok(()),
     }
 }
 
-fn version() -> Check {
+fn version() -> DoctorCheck {
     let found =
         format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
-    let health = if cfg!(target_os = "linux") { CheckStatus::Good } else { CheckStatus::Note };
-    Check { name: "program".into(), health, found, hint: "use Linux: Agon is built and tested there".into() }
+    let health = if cfg!(target_os = "linux") { CheckHealth::Good } else { CheckHealth::Note };
+    DoctorCheck {
+        name: "program".into(),
+        health,
+        found,
+        hint: "use Linux: Agon is built and tested there".into(),
+    }
 }
 
-fn cores() -> Check {
+fn cores() -> DoctorCheck {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let health = if cores > 1 { CheckStatus::Good } else { CheckStatus::Note };
-    Check {
+    let health = if cores > 1 { CheckHealth::Good } else { CheckHealth::Note };
+    DoctorCheck {
         name: "cores".into(),
         health,
         found: format!("{cores}, so {cores} parallel games"),
@@ -151,16 +115,16 @@ fn cores() -> Check {
 }
 
 /// Agon reads the wall clock twice per answer, so a slow clock affects every measured time.
-fn clocks() -> Check {
+fn clocks() -> DoctorCheck {
     const READS: u32 = 10_000;
     let start = Instant::now();
     for _ in 0..READS {
         std::hint::black_box(Instant::now());
     }
     let each = start.elapsed() / READS;
-    let health = if each.as_nanos() < 200 { CheckStatus::Good } else { CheckStatus::Note };
+    let health = if each.as_nanos() < 200 { CheckHealth::Good } else { CheckHealth::Note };
     let hint = "the kernel's clock source is slow; see /sys/devices/system/clocksource/clocksource0/available_clocksource";
-    Check {
+    DoctorCheck {
         name: "clock".into(),
         health,
         found: format!("{} a reading", output::time(each)),
@@ -168,35 +132,35 @@ fn clocks() -> Check {
     }
 }
 
-fn temporary_folder() -> Check {
+fn temporary_folder() -> DoctorCheck {
     let path = std::env::temp_dir().join(format!("agon-doctor-{}", std::process::id()));
     let written = std::fs::write(&path, b"agon").and_then(|()| std::fs::remove_file(&path));
     let place = std::env::temp_dir().display().to_string();
     let hint = "set TMPDIR to a folder with write permission";
     match written {
-        Ok(()) => Check {
+        Ok(()) => DoctorCheck {
             name: "scratch".into(),
-            health: CheckStatus::Good,
+            health: CheckHealth::Good,
             found: format!("{place} is writable"),
             hint: hint.into(),
         },
-        Err(error) => Check {
+        Err(error) => DoctorCheck {
             name: "scratch".into(),
-            health: CheckStatus::Bad,
+            health: CheckHealth::Bad,
             found: format!("{place}: {error}"),
             hint: hint.into(),
         },
     }
 }
 
-fn terminal() -> Check {
+fn terminal() -> DoctorCheck {
     let both = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let (health, found) = if both {
-        (CheckStatus::Good, "available for --watch and human")
+        (CheckHealth::Good, "available for --watch and human")
     } else {
-        (CheckStatus::Note, "none: --watch prints text")
+        (CheckHealth::Note, "none: --watch prints text")
     };
-    Check {
+    DoctorCheck {
         name: "terminal".into(),
         health,
         found: found.to_owned(),
@@ -204,13 +168,18 @@ fn terminal() -> Check {
     }
 }
 
-fn colour() -> Check {
+fn colour() -> DoctorCheck {
     let found = if output::colour() { "on" } else { "off" };
     let hint = "unset NO_COLOR and run in a terminal for colour";
-    Check { name: "colour".into(), health: CheckStatus::Good, found: found.to_owned(), hint: hint.into() }
+    DoctorCheck {
+        name: "colour".into(),
+        health: CheckHealth::Good,
+        found: found.to_owned(),
+        hint: hint.into(),
+    }
 }
 
-fn games() -> Check {
+fn games() -> DoctorCheck {
     let infos = agon_games::infos();
     let bots: usize = infos
         .iter()
@@ -218,21 +187,21 @@ fn games() -> Check {
         .map(|t| t.house_bots().len())
         .sum();
     let found = format!("{} games, {bots} house bots", infos.len());
-    Check { name: "games".into(), health: CheckStatus::Good, found, hint: "".into() }
+    DoctorCheck { name: "games".into(), health: CheckHealth::Good, found, hint: "".into() }
 }
 
 /// Python is only needed for bots that are written in Python.
-fn python() -> Check {
+fn python() -> DoctorCheck {
     let hint = "only needed for bots written in Python: install python3";
     let version = Command::new("python3").arg("--version").output().ok().filter(|out| out.status.success());
     match version {
         Some(out) => {
             let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-            Check { name: "python".into(), health: CheckStatus::Good, found, hint: hint.into() }
+            DoctorCheck { name: "python".into(), health: CheckHealth::Good, found, hint: hint.into() }
         }
-        None => Check {
+        None => DoctorCheck {
             name: "python".into(),
-            health: CheckStatus::Note,
+            health: CheckHealth::Note,
             found: "not found".to_owned(),
             hint: hint.into(),
         },

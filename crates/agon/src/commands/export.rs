@@ -9,12 +9,12 @@ use agon_report::export;
 use agon_store::{Ledger, PhaseState, archive};
 use tokio::runtime::Runtime;
 
-use crate::cli;
+use crate::args;
 use crate::competition;
 use crate::output;
 
 /// Writes the files.
-pub fn run(args: &cli::Export) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Export) -> Result<(), Diagnostic> {
     let loaded = LoadedCompetition::read(&args.file)?;
     let runtime = competition::runtime()?;
     let ledger = runtime.block_on(loaded.ledger_to_read_at(&args.ledger.location()))?;

@@ -5,7 +5,7 @@ use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo};
 use serde_json::json;
 
-use crate::cli::Games;
+use crate::args::Games;
 use crate::output;
 
 /// Lists the games, or describes one.

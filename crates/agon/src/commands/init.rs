@@ -3,12 +3,12 @@
 use std::fs;
 
 use agon_bots::Diagnostic;
-use agon_bots::manifest::quoted;
-use agon_league::config::preset;
+use agon_core::text_format::shell_quote_path;
+use agon_league::presets::preset;
 use serde_json::json;
 
+use crate::args::Init;
 use crate::atomic_file::AtomicFile;
-use crate::cli::Init;
 use crate::output;
 
 /// Writes the file, and prints the next steps.
@@ -23,7 +23,7 @@ pub fn run(args: &Init) -> Result<(), Diagnostic> {
         let what = format!("{shown} already exists; nothing was written");
         return Err(Diagnostic::wrong_use(what, "name another file, or remove it first"));
     }
-    let file = quoted(&shown);
+    let file = shell_quote_path(&shown);
     AtomicFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
     let next = [
         (format!("agon run {file}"), "play it; stop it at any time and run it again to resume"),

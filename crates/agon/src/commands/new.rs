@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_bots::Diagnostic;
-use agon_bots::manifest::quoted;
 use agon_bots::starter::{self, Starter, TemplateNames};
+use agon_core::text_format::shell_quote_path;
 use agon_host::Program;
 use serde_json::json;
 
-use crate::cli::New;
+use crate::args::New;
 use crate::output;
 
 /// Writes the bot, builds it if possible, and prints the next steps.
@@ -54,7 +54,7 @@ fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String 
     }
     text += "\nNext:\n\n";
     if folder.canonicalize().ok() != std::env::current_dir().ok() {
-        text += &format!("  cd {}\n", quoted(&folder.display().to_string()));
+        text += &format!("  cd {}\n", shell_quote_path(&folder.display().to_string()));
     }
     for command in &starter.commands {
         text += &format!("  {command}\n");

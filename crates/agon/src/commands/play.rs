@@ -10,8 +10,8 @@ use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
+use crate::args::{OnOff, Play};
 use crate::atomic_file::{AtomicFile, digest_of};
-use crate::cli::{OnOff, Play};
 use crate::console::Terminal;
 use crate::logs::Logs;
 use crate::watch::{self, paint};

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use agon_bots::error::Diagnostic;
 use agon_core::Seat;
+use agon_core::sanitize::one_line;
 use agon_engine::Film;
 use agon_engine::debug_replay::bot_seed;
 use agon_host::Program;
 use agon_host::interactive::InteractiveBot;
 use serde_json::{Value as Json, json};
 
-use crate::logs::one_line;
 use crate::output;
 
 /// Maximum number of lines in the table.

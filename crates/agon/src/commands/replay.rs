@@ -4,13 +4,14 @@ use std::path::Path;
 
 use agon_bots::Diagnostic;
 use agon_core::record::{Digest, Record};
+use agon_core::text_format::plural;
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
 use serde_json::{Value as Json, json};
 
+use crate::args::Replay;
 use crate::atomic_file::{self, AtomicFile, digest_of};
-use crate::cli::Replay;
 use crate::{errors, output, setup, watch};
 
 /// Shows or checks the games.
@@ -54,7 +55,7 @@ pub fn run(args: &Replay) -> Result<(), Diagnostic> {
     }
     let text = if args.verify {
         let turns: usize = films.iter().map(|(_, _, film)| film.len() - 1).sum();
-        let games = if films.len() == 1 { "1 game".to_owned() } else { format!("{} games", films.len()) };
+        let games = plural(films.len(), "game", "games");
         format!("verified: {games}, {turns} turns, every answer and result follows from the rules\n")
     } else {
         output::table(

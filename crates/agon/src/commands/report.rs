@@ -6,13 +6,13 @@ use agon_report::GameSelection;
 use agon_report::write::write_report_from;
 use serde_json::json;
 
-use crate::{cli, competition, output};
+use crate::{args, competition, output};
 
 /// Default for `--games`: maximum number of games of each phase with a page.
 const DEFAULT_GAMES: usize = 12;
 
 /// Writes the pages.
-pub fn run(args: &cli::Report) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Report) -> Result<(), Diagnostic> {
     let wanted = match args.games.as_deref() {
         None => GameSelection::Some(DEFAULT_GAMES),
         Some("all") => GameSelection::All,

@@ -12,7 +12,7 @@ use agon_grid::permissions::Role;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
 
-use crate::cli::{self, OnOff};
+use crate::args::{self, OnOff};
 use crate::competition::{self, progress, signals};
 use crate::grid::worker_monitor::WorkerMonitor;
 use crate::grid::{self, coordinator};
@@ -23,7 +23,7 @@ const STOPPING: &str =
     "finishing the current games; press CTRL-C again to stop at once (they are replayed next time)";
 
 /// Runs the competition on this machine or on workers.
-pub fn run(args: &cli::Run) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Run) -> Result<(), Diagnostic> {
     match args.coordinator.nats.options("coordinator")? {
         None => run_with(args, &competition::runtime()?, None),
         Some(nats) => {
@@ -37,7 +37,7 @@ pub fn run(args: &cli::Run) -> Result<(), Diagnostic> {
 }
 
 fn run_with(
-    args: &cli::Run,
+    args: &args::Run,
     runtime: &Runtime,
     coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<(), Diagnostic> {
@@ -60,7 +60,7 @@ fn run_with(
     if args.json {
         return stop_result(ended, "");
     }
-    let mut file = agon_bots::manifest::quoted(&loaded.place.named);
+    let mut file = agon_core::text_format::shell_quote_path(&loaded.place.named);
     if place != LedgerLocation::File {
         file += " --database URL";
     }
@@ -116,7 +116,7 @@ fn play_until_end(
     loaded: &LoadedCompetition,
     place: &LedgerLocation,
     runtime: &Runtime,
-    args: &cli::Run,
+    args: &args::Run,
     coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<RunOutcome, Diagnostic> {
     let ledger = runtime.block_on(loaded.ledger_at(place))?;

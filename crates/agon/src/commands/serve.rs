@@ -4,7 +4,7 @@ use agon_bots::error::Diagnostic;
 use agon_competition::LedgerLocation;
 use agon_server::{Config, Server, StartError};
 
-use crate::server_client::cli::{Serve, SignUp};
+use crate::args::{Serve, SignUp};
 use crate::{output, setup};
 
 /// Serves until it is asked to stop.

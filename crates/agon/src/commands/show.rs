@@ -3,7 +3,7 @@
 use agon_bots::Diagnostic;
 use serde_json::json;
 
-use crate::cli::Show;
+use crate::args::Show;
 use crate::{output, setup};
 
 /// Shows the starting position.

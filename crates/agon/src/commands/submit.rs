@@ -6,13 +6,14 @@ use std::time::Duration;
 use agon_bots::Diagnostic;
 use agon_bots::check::{CheckResult, StepOutcome, StepResult};
 use agon_core::ErrorKind;
+use agon_core::sanitize::terminal_lines;
 use agon_host::BotRejection;
 use agon_site_db::SubmissionState;
 use serde_json::Value as Json;
 
+use crate::args::Submit;
 use crate::output;
-use crate::server_client::cli::Submit;
-use crate::server_client::client::{Client, Form, tame};
+use crate::server_client::client::{Client, Form};
 use crate::server_client::files;
 
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
@@ -74,7 +75,7 @@ fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Dia
             output::print(&checked.text())?;
         }
         let (name, id) = (&submission["name"], submission["competition"].as_str().unwrap_or_default());
-        let name = tame(name.as_str().unwrap_or_default());
+        let name = terminal_lines(name.as_str().unwrap_or_default());
         if let Some(version) = submission["version"].as_u64() {
             output::note(&format!(
                 "{name} was accepted, version {version}: {server}/c/{id}/bots/{}",
@@ -100,7 +101,7 @@ fn state_of(submission: &Json) -> Result<SubmissionState, Diagnostic> {
 
 /// The server uses a word that this version does not know.
 fn unknown_word(what: &str, word: &str) -> Diagnostic {
-    Diagnostic::internal(format!("the server reports an unknown {what}: `{}`", tame(word)))
+    Diagnostic::internal(format!("the server reports an unknown {what}: `{}`", terminal_lines(word)))
         .hint("use the same version of Agon as the server")
 }
 
@@ -136,8 +137,11 @@ fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i6
         |one: &&&Json| one["name"].as_str().is_some_and(|own| own.to_lowercase() == name.to_lowercase());
     let found = own.iter().filter(here).find(same).and_then(|one| one["bot"].as_i64());
     found.ok_or_else(|| {
-        let names: Vec<String> =
-            own.iter().filter(here).map(|one| tame(one["name"].as_str().unwrap_or_default())).collect();
+        let names: Vec<String> = own
+            .iter()
+            .filter(here)
+            .map(|one| terminal_lines(one["name"].as_str().unwrap_or_default()))
+            .collect();
         let hint = match &names[..] {
             [] => "you have no bots there yet; submit a new one with --name NAME".to_owned(),
             names => format!("you have {}", names.join(", ")),
@@ -149,10 +153,10 @@ fn find_bot_by_name(client: &Client, competition: &str, name: &str) -> Result<i6
 /// Converts the report of the server to the form of `agon check`.
 fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
     let Some(report) = submission.get("report").filter(|report| !report.is_null()) else { return Ok(None) };
-    let text = |value: &Json| tame(value.as_str().unwrap_or_default());
+    let text = |value: &Json| terminal_lines(value.as_str().unwrap_or_default());
     let finding = |one: &Json| BotRejection {
         what: text(&one["what"]),
-        file: one["file"].as_str().map(tame),
+        file: one["file"].as_str().map(terminal_lines),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
         trace: text(&one["trace"]),
@@ -178,8 +182,8 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         game: String::new(),
         bot: String::new(),
         accepted: report["accepted"] == true,
-        name: report["name"].as_str().map(tame),
-        hash: report["hash"].as_str().map(tame),
+        name: report["name"].as_str().map(terminal_lines),
+        hash: report["hash"].as_str().map(terminal_lines),
         steps: steps.collect::<Result<_, _>>()?,
         trials: Json::Null,
         records: Vec::new(),

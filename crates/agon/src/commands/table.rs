@@ -6,11 +6,11 @@ use agon_report::table_formats;
 use agon_runner::phase_results;
 use agon_store::PhaseState;
 
-use crate::cli;
+use crate::args;
 use crate::{competition, output};
 
 /// Prints the tables.
-pub fn run(args: &cli::Table) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Table) -> Result<(), Diagnostic> {
     let loaded = LoadedCompetition::read(&args.file)?;
     let runtime = competition::runtime()?;
     let ledger = runtime.block_on(loaded.ledger_to_read_at(&args.ledger.location()))?;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
+use agon_core::sanitize::one_line;
+use agon_core::text_format::plural;
 use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
@@ -17,9 +19,8 @@ use serde_json::{Value as Json, json};
 use super::bot_timings::BotTimings;
 use super::play::faults_text;
 use super::profile::{self, Profile};
+use crate::args::Trial;
 use crate::atomic_file::AtomicFile;
-use crate::cli::Trial;
-use crate::logs::one_line;
 use crate::{output, setup};
 
 /// The checked arguments.
@@ -275,8 +276,7 @@ impl TrialJob<'_> {
 
     fn text(&self, timings: &[BotTimings], profile: Option<&Profile>) -> String {
         let info = self.info();
-        let games =
-            if self.args.games == 1 { "1 game".to_owned() } else { format!("{} games", self.args.games) };
+        let games = plural(self.args.games, "game", "games");
         let opponent = self.args.opponent.as_deref().unwrap_or("the weakest house bot");
         let mut text = format!("{}: {games} against {opponent}, seed {}\n", info.title, self.seed);
         let roles = info.roles.len() > 1;

@@ -3,11 +3,12 @@
 use agon_bots::error::Diagnostic;
 use agon_bots::source::git::{FetchResult, Repository};
 use agon_competition::file;
+use agon_core::text_format::plural;
 use agon_host::BotRejection;
 use agon_league::config::{EntrantBot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
-use crate::cli::Update;
+use crate::args::Update;
 use crate::output;
 
 /// Number of digits of a commit id that are shown.
@@ -58,10 +59,14 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     };
     let new = short(&updated.new);
     let mut text = match &updated.old {
-        None => format!("{name}: {new}, first version ({})\n", count(updated.commits, "commit")),
+        None => format!("{name}: {new}, first version ({})\n", plural(updated.commits, "commit", "commits")),
         Some(old) if *old == updated.new => format!("{name}: {new}, unchanged\n"),
         Some(old) => {
-            let changes = format!("{}, {}", count(updated.commits, "commit"), count(updated.files, "file"));
+            let changes = format!(
+                "{}, {}",
+                plural(updated.commits, "commit", "commits"),
+                plural(updated.files, "file", "files")
+            );
             format!("{name}: {} -> {new} ({changes})\n", short(old))
         }
     };
@@ -75,7 +80,7 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     if updated.old.is_some() {
         let more = |all: usize, what: &str| {
             if all > MAX_LINES_SHOWN {
-                format!("  ... and {}\n", count(all - MAX_LINES_SHOWN, what))
+                format!("  ... and {}\n", plural(all - MAX_LINES_SHOWN, what, &format!("{what}s")))
             } else {
                 String::new()
             }
@@ -90,10 +95,6 @@ fn describe(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
         text += &more(updated.files, "file");
     }
     text
-}
-
-fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 fn as_json(

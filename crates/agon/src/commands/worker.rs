@@ -8,15 +8,15 @@ use agon_grid::permissions::Role;
 use agon_grid::subjects;
 use agon_grid::worker::{Worker, WorkerOptions};
 
-use crate::cli::OnOff;
+use crate::args::OnOff;
 use crate::competition::signals;
-use crate::grid::{self, cli};
+use crate::{args, grid};
 use crate::{output, setup};
 
 const STOPPING: &str = "finishing the current games, then stopping; press CTRL-C again to stop at once (another worker plays them)";
 
 /// Plays until it is stopped or drained.
-pub fn run(args: &cli::Worker) -> Result<(), Diagnostic> {
+pub fn run(args: &args::Worker) -> Result<(), Diagnostic> {
     let name = worker_name(args.name.as_deref())?;
     let mut nats = args.nats.required(&name)?;
     // The connection uses the worker's name, because the NATS permissions depend on it, whatever user the address names.

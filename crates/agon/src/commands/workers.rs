@@ -10,15 +10,15 @@ use agon_grid::worker_directory::{HEARTBEAT_INTERVAL, WorkerInfo};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
-use crate::grid::{self, cli};
 use crate::output;
+use crate::{args, grid};
 
 /// Default listening time. Every worker sends a heartbeat within it.
 const LISTEN_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Lists the workers, or drains one.
-pub fn run(args: &cli::Workers) -> Result<(), Diagnostic> {
-    let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
+pub fn run(args: &args::Workers) -> Result<(), Diagnostic> {
+    let wait = args.wait.map(|given| args::grid::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
     let nats = args.nats.required("spectator")?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;
@@ -44,8 +44,8 @@ fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Diagnostic> {
     }
     output::print(&table(workers))?;
     for one in workers {
-        for (cup, why) in &one.heartbeat.refused {
-            output::note(&format!("{} is rejected by {cup}: {why}", one.heartbeat.worker));
+        for (competition, why) in &one.heartbeat.refused {
+            output::note(&format!("{} is rejected by {competition}: {why}", one.heartbeat.worker));
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ fn worker_json(one: &WorkerInfo) -> Json {
         "games": beat.games, "games_per_second": beat.games_per_second, "used": beat.utilization, "speed": beat.speed,
         "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.age.as_millis() as u64, "since_ms": beat.started_ms,
         "faults": beat.faults, "failed": beat.failed_jobs,
-        "refused": beat.refused.iter().map(|(cup, why)| json!({"competition": cup, "why": why})).collect::<Vec<_>>(),
+        "refused": beat.refused.iter().map(|(competition, why)| json!({"competition": competition, "why": why})).collect::<Vec<_>>(),
         "boards": beat.live_games.iter().map(|board| json!({
             "competition": board.competition_id, "board": board.slot, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
             "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.elapsed_ms,

@@ -1,6 +1,5 @@
-//! Commands for competitions: arguments, progress, CTRL-C.
+//! Commands for competitions: progress, CTRL-C.
 
-pub mod cli;
 pub mod progress;
 pub mod signals;
 

@@ -9,9 +9,9 @@ use agon_runner::{Executor, RunOutcome};
 use agon_store::Ledger;
 use tokio::runtime::Runtime;
 
-use super::cli::seconds;
 use super::worker_monitor::WorkerMonitor;
-use crate::cli;
+use crate::args;
+use crate::args::grid::seconds;
 use crate::competition::progress;
 use crate::output;
 
@@ -19,7 +19,7 @@ use crate::output;
 pub type CoordinatorSetup = (NatsConnection, CoordinatorOptions);
 
 /// Checks the options.
-pub fn options(args: &cli::Run) -> Result<CoordinatorOptions, Diagnostic> {
+pub fn options(args: &args::Run) -> Result<CoordinatorOptions, Diagnostic> {
     let coordinator = &args.coordinator;
     if args.jobs.is_some() {
         let hint = "omit it; `agon worker --jobs N` sets the number of parallel games of a worker";

@@ -1,6 +1,5 @@
-//! Commands that use NATS: arguments, connection, monitoring of workers.
+//! Commands that use NATS: connection, monitoring of workers.
 
-pub mod cli;
 pub mod coordinator;
 pub mod worker_monitor;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
+use agon_core::text_format::plural;
 use agon_grid::WorkerDirectory;
 use agon_grid::worker_directory::{WorkerInfo, WorkerStatus};
 
@@ -140,7 +141,7 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
 }
 
 fn cores(cores: u32) -> String {
-    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+    plural(cores, "core", "cores")
 }
 
 fn summary(seen: &[WorkerInfo]) -> String {
@@ -152,7 +153,7 @@ fn summary(seen: &[WorkerInfo]) -> String {
     let rate: f64 = there.iter().map(|one| one.heartbeat.games_per_second).sum();
     let busy: u32 = there.iter().map(|one| one.heartbeat.busy).sum();
     let all: u32 = there.iter().map(|one| one.heartbeat.cores).sum();
-    let workers = if there.len() == 1 { "1 worker".to_owned() } else { format!("{} workers", there.len()) };
+    let workers = plural(there.len(), "worker", "workers");
     format!("{workers}, {busy} of {} busy, {rate:.1} games/s", cores(all))
 }
 

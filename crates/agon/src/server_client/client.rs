@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agon_bots::error::Diagnostic;
 use agon_core::ErrorKind;
+use agon_core::sanitize::terminal_lines;
 use serde_json::Value as Json;
 
 /// Maximum duration of a request.
@@ -98,16 +99,10 @@ impl ApiResponse {
     /// The server's error.
     pub fn to_failure(&self) -> Diagnostic {
         let error = &self.json["error"];
-        let message = tame(error["message"].as_str().unwrap_or("the server rejected the request"));
-        let hint = tame(error["hint"].as_str().unwrap_or_default());
+        let message = terminal_lines(error["message"].as_str().unwrap_or("the server rejected the request"));
+        let hint = terminal_lines(error["hint"].as_str().unwrap_or_default());
         Diagnostic::new(ErrorKind::usage_if(self.status < 500), message).hint(hint)
     }
-}
-
-/// Removes characters that could control the terminal from untrusted text.
-pub fn tame(text: &str) -> String {
-    let odd = |c: char| c.is_control() && c != '\n';
-    text.chars().map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// A form with text fields and a file.

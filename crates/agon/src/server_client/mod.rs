@@ -1,5 +1,4 @@
-//! `agon serve` and `agon submit`: arguments, and the HTTP client for a server.
+//! `agon submit`: the HTTP client for a server, and the files to send.
 
-pub mod cli;
 pub mod client;
 pub mod files;

@@ -39,7 +39,7 @@ pub struct Cluster {
     /// Proxies: coordinator to nats-server, coordinator to PostgreSQL, then each worker to nats-server.
     pub wires: Vec<Proxy>,
     shim: Option<PathBuf>,
-    cup: TestCompetition,
+    competition: TestCompetition,
     /// Folder of the competition's files. Each round has a separate one, because bots' folders change.
     home: PathBuf,
     pub(crate) database: Option<Database>,
@@ -74,7 +74,7 @@ impl Cluster {
             postgres,
             wires,
             shim,
-            cup: TestCompetition::House,
+            competition: TestCompetition::House,
             home: PathBuf::new(),
             database: None,
             coordinator: None,
@@ -93,8 +93,8 @@ impl Cluster {
     }
 
     /// Starts a competition in a new folder and a new database.
-    pub fn start_competition(&mut self, cup: TestCompetition) {
-        self.cup = cup;
+    pub fn start_competition(&mut self, competition: TestCompetition) {
+        self.competition = competition;
         self.recovered.rounds += 1;
         self.home = self.folder.path().join(format!("round-{}", self.recovered.rounds));
         competitions::write(&self.home);
@@ -120,7 +120,7 @@ impl Cluster {
 
     /// Folder and name of the current competition.
     pub fn competition(&self) -> (&Path, TestCompetition) {
-        (&self.home, self.cup)
+        (&self.home, self.competition)
     }
 
     fn program(&self, log: &str, words: &[&str]) -> ProgramConfig {
@@ -129,7 +129,7 @@ impl Cluster {
 
     fn coordinate(&mut self) {
         let (file, nats, database) =
-            (format!("{}.toml", self.cup.name()), self.nats_url_through(0), self.database_by());
+            (format!("{}.toml", self.competition.name()), self.nats_url_through(0), self.database_by());
         let words = [
             "run",
             &file,

@@ -118,9 +118,9 @@ pub fn write(folder: &Path) {
     for name in ["random", "stacker"] {
         kept += &entrant(name, &format!("house:{name}"));
     }
-    for (cup, text) in
+    for (competition, text) in
         [(TestCompetition::House, house), (TestCompetition::Kept, kept), (TestCompetition::Words, words)]
     {
-        put(&format!("{}.toml", cup.name()), &text);
+        put(&format!("{}.toml", competition.name()), &text);
     }
 }

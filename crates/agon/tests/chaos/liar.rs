@@ -74,7 +74,7 @@ impl Drop for Liar {
 impl MatchBackend for Lie {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
         members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
@@ -83,7 +83,7 @@ impl MatchBackend for Lie {
     ) -> Result<FinishedMatch, PlayError> {
         match self {
             Self::Turned => {
-                let mut finished = bout.play(key, members, seed, recorder, reporter)?;
+                let mut finished = runner.play(key, members, seed, recorder, reporter)?;
                 for game in &mut finished.result.games {
                     let told: Vec<_> = game.seats.iter().rev().map(|s| (s.score, s.place, s.stats)).collect();
                     for (seat, told) in game.seats.iter_mut().zip(told) {
@@ -101,9 +101,9 @@ impl MatchBackend for Lie {
                 let wrong = LoadedEntrant { player: PlayerSpec::House("random".to_owned()), ..right.clone() };
                 let mut seats = members.to_vec();
                 seats[0] = (entrant, &wrong);
-                let mut finished = bout.play(key, &seats, seed, recorder, reporter)?;
+                let mut finished = runner.play(key, &seats, seed, recorder, reporter)?;
                 let told = |who: &LoadedEntrant| {
-                    let hash = bot_hash(bout.game.info(), &who.player);
+                    let hash = bot_hash(runner.game.info(), &who.player);
                     [format!("\"{}\"", who.player.spec()), format!("\"{hash}\"")]
                 };
                 let (wrong, right) = (told(&wrong), told(right));

@@ -171,14 +171,14 @@ impl EventSequence {
     }
 
     /// Plays one competition to its end, with at most `most` events.
-    fn round(&mut self, cup: TestCompetition, most: u32, cluster: &mut Cluster) {
+    fn round(&mut self, competition: TestCompetition, most: u32, cluster: &mut Cluster) {
         let enough = self.left.saturating_sub(most);
-        if cup == TestCompetition::House && self.left > 0 && !cluster.has_liar() {
+        if competition == TestCompetition::House && self.left > 0 && !cluster.has_liar() {
             // Further lying workers do not count: they would replace an event that has not happened yet.
             self.left -= u32::from(!self.happened.contains_key(&EventKind::Liar));
             self.happens(EventKind::Liar, 0, cluster);
         }
-        cluster.start_competition(cup);
+        cluster.start_competition(competition);
         let (begun, mut next) = (Instant::now(), Instant::now() + Duration::from_secs(1));
         while !cluster.is_finished() {
             self.repair(cluster, false);
@@ -213,11 +213,11 @@ fn no_match_is_lost_or_duplicated_under_any_failure() {
     let Some(mut cluster) = Cluster::build() else { return };
     let mut sequence = EventSequence::new(seed, events);
     sequence.print(&format!("seed {seed}, {events} events"));
-    for cup in COMPETITIONS.into_iter().cycle() {
+    for competition in COMPETITIONS.into_iter().cycle() {
         if sequence.left == 0 {
             break;
         }
-        sequence.round(cup, share, &mut cluster);
+        sequence.round(competition, share, &mut cluster);
     }
     for _ in 0..MAX_EXTRA_COMPETITIONS {
         if cluster.has_liar() {

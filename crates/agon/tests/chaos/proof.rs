@@ -30,15 +30,18 @@ pub struct CompetitionResult {
 pub fn alone(folder: &Path) -> Vec<(TestCompetition, CompetitionResult)> {
     let home = folder.join("alone");
     competitions::write(&home);
-    let start = |cup: TestCompetition| {
-        let (file, log) = (format!("{}.toml", cup.name()), folder.join(format!("alone-{}.log", cup.name())));
+    let start = |competition: TestCompetition| {
+        let (file, log) = (
+            format!("{}.toml", competition.name()),
+            folder.join(format!("alone-{}.log", competition.name())),
+        );
         program(&home, &log, &["run", &file, "--jobs", "3", "--json"]).start()
     };
-    let runs: Vec<_> = COMPETITIONS.iter().map(|cup| (*cup, start(*cup))).collect();
-    let came = |(cup, mut run): (TestCompetition, agon_test_servers::Program)| {
+    let runs: Vec<_> = COMPETITIONS.iter().map(|competition| (*competition, start(*competition))).collect();
+    let came = |(competition, mut run): (TestCompetition, agon_test_servers::Program)| {
         let status = run.wait(Duration::from_mins(10)).unwrap();
         assert!(status.success(), "{}", run.log_text());
-        (cup, read(&home, cup, None).0)
+        (competition, read(&home, competition, None).0)
     };
     runs.into_iter().map(came).collect()
 }
@@ -48,9 +51,10 @@ impl Cluster {
     pub fn verify(&mut self) -> String {
         self.stop_coordinator();
         let database = self.database.take().unwrap();
-        let (home, cup) = self.competition();
-        let (came, barred) = read(home, cup, Some(&database.url));
-        let (name, (_, right)) = (cup.name(), self.expected.iter().find(|(one, _)| *one == cup).unwrap());
+        let (home, competition) = self.competition();
+        let (came, barred) = read(home, competition, Some(&database.url));
+        let (name, (_, right)) =
+            (competition.name(), self.expected.iter().find(|(one, _)| *one == competition).unwrap());
         let once: BTreeSet<_> = came.matches.iter().map(|(key, _)| *key).collect();
         assert_eq!(once.len(), came.matches.len(), "{name}: duplicate match");
         assert_eq!(came.matches, right.matches, "{name}: the matches differ from the local run");
@@ -97,12 +101,16 @@ impl Recovered {
 }
 
 /// Reads the result of a competition from its file or a database, and the banned workers.
-fn read(home: &Path, cup: TestCompetition, database: Option<&str>) -> (CompetitionResult, Vec<BannedWorker>) {
+fn read(
+    home: &Path,
+    competition: TestCompetition,
+    database: Option<&str>,
+) -> (CompetitionResult, Vec<BannedWorker>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let loaded = LoadedCompetition::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
+    let loaded = LoadedCompetition::read(&home.join(format!("{}.toml", competition.name()))).unwrap();
     let place = database.map_or(LedgerLocation::File, |url| LedgerLocation::Database(url.to_owned()));
     let phases = loaded.competition.phases.len() as u32;
-    let tables = (1..=phases).map(|phase| table(home, cup, phase, database)).collect();
+    let tables = (1..=phases).map(|phase| table(home, competition, phase, database)).collect();
     runtime.block_on(async {
         let ledger = loaded.ledger_to_read_at(&place).await.unwrap();
         assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
@@ -130,8 +138,8 @@ async fn played(ledger: &dyn Ledger, phase: u32) -> Vec<(MatchKey, Vec<Digest>)>
 }
 
 /// A table without times.
-fn table(home: &Path, cup: TestCompetition, phase: u32, database: Option<&str>) -> String {
-    let (file, phase) = (format!("{}.toml", cup.name()), phase.to_string());
+fn table(home: &Path, competition: TestCompetition, phase: u32, database: Option<&str>) -> String {
+    let (file, phase) = (format!("{}.toml", competition.name()), phase.to_string());
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(["table", &file, "--format", "json", "--no-times", "--phase", &phase]);
     if let Some(url) = database {

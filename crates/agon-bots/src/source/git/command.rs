@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::super::{BotRejection, sanitize};
+use super::super::{BotRejection, short_line};
 use super::RepositoryLimits;
 
 /// Settings for every call.
@@ -233,5 +233,5 @@ fn rejection_of(complaint: &str) -> BotRejection {
     } else {
         "check that `git ls-remote` works for it"
     };
-    BotRejection::new(format!("git: {}", sanitize(said)), hint)
+    BotRejection::new(format!("git: {}", short_line(said)), hint)
 }

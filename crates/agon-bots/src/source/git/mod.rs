@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use agon_core::assets::content_hash;
 
-use super::{BotRejection, sanitize};
+use super::{BotRejection, short_line};
 use command::Git;
 
 /// Maximum number of commits and files listed.
@@ -241,7 +241,8 @@ impl Repository {
         updated.commits = git.run(&["rev-list", "--count", &range])?.trim().parse().unwrap_or_default();
         let log =
             git.run(&["log", "--no-show-signature", &format!("-{MAX_LISTED}"), "--format=%h%x09%s", &range])?;
-        let pair = |line: &str| line.split_once('\t').map(|(id, subject)| (id.to_owned(), sanitize(subject)));
+        let pair =
+            |line: &str| line.split_once('\t').map(|(id, subject)| (id.to_owned(), short_line(subject)));
         updated.subjects = log.lines().filter_map(pair).collect();
         let Some(old) = old else { return Ok(()) };
         updated.rewritten = !git.ask(&["merge-base", "--is-ancestor", old, &updated.new], &[])?.good;
@@ -257,7 +258,7 @@ impl Repository {
             };
             updated.files += 1;
             if updated.paths.len() < MAX_LISTED {
-                updated.paths.push((how, sanitize(path)));
+                updated.paths.push((how, short_line(path)));
             }
         }
         Ok(())
@@ -300,7 +301,7 @@ impl Repository {
             let Some((about, path)) = entry.split_once('\t') else { continue };
             let fields: Vec<&str> = about.split_whitespace().collect();
             if fields.get(1) == Some(&"commit") {
-                left_out.push(sanitize(path));
+                left_out.push(short_line(path));
             }
             files += 1;
             bytes += fields.get(3).and_then(|size| size.parse::<u64>().ok()).unwrap_or_default();

@@ -2,12 +2,12 @@
 
 use agon_bots::{Diagnostic, PrepareContext, PreparedBot};
 use agon_core::random::{Rng, RngStream, match_seed};
+use agon_core::sanitize::one_line;
 use agon_core::{Assets, GameInfo, Seat, Settings};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{AnyGame, MatchSetup, PlayError};
 
-use crate::cli::Compare;
-use crate::logs::one_line;
+use crate::args::Compare;
 use crate::setup;
 
 /// Index of NEW in the list of bots.

@@ -16,7 +16,7 @@ use agon_league::sprt::{TestParams, TestVerdict};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use crate::cli::{Compare, OnOff};
+use crate::args::{Compare, OnOff};
 use crate::{output, setup};
 use lineup::CompareLineup;
 use pairs::StopReason;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_bots::Diagnostic;
 use agon_core::Fault;
+use agon_core::sanitize::one_line;
 use agon_engine::any_game::bot_hash;
 use agon_league::sprt::{
     IntervalEstimate, PairedDifferenceTest, SwappedPairsTest, TestParams, TestStatus, TestVerdict,
@@ -17,7 +18,6 @@ use super::lineup::CompareMode;
 use super::pairs::{Pair, StopReason};
 use crate::commands::play::faults_text;
 use crate::logging::LogRedirect;
-use crate::logs::one_line;
 use crate::output;
 
 /// Minimum interval between updates of the progress line.

@@ -1,17 +1,22 @@
 //! Arguments of the command line (clap structs). Doc comments of fields are help texts.
 
+mod competition;
+pub mod grid;
+mod log;
+mod server;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use agon_bots::SandboxMode;
 
-use crate::grid::cli::Nats;
-use crate::logging::LogOptions;
+use grid::Nats;
 
-pub use crate::competition::cli::{Export, Import, Init, Report, Run, Table, Update};
-pub use crate::grid::cli::{Worker, Workers};
-pub use crate::server_client::cli::{Serve, Submit};
+pub use competition::{Export, Import, Init, Report, Run, Table, Update};
+pub use grid::{Worker, Workers};
+pub use log::{LogFormat, LogOptions};
+pub use server::{Serve, SignUp, Submit};
 
 /// Runs programming-bot competitions: five games, your bots, reproducible records.
 #[derive(Parser, Debug)]

@@ -8,7 +8,7 @@ use agon_bots::Diagnostic;
 use agon_grid::{NatsOptions, nats, subjects};
 use clap::Args;
 
-use crate::cli::OnOff;
+use crate::args::OnOff;
 
 /// Connection options for NATS, the same for every command.
 #[derive(Args, Clone, Debug, Default)]

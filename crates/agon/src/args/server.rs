@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::grid::cli::Nats;
+use crate::args::grid::Nats;
 
 /// Users who may create an account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

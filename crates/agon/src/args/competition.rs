@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use agon_competition::LedgerLocation;
 use clap::Args;
 
-use crate::cli::OnOff;
-use crate::grid::cli::CoordinatorArgs;
+use crate::args::OnOff;
+use crate::args::grid::CoordinatorArgs;
 
 /// Location of a competition's ledger.
 #[derive(Args, Clone, Default)]
