@@ -208,7 +208,7 @@ mod tests {
     }
 
     fn failure(text: &str, folder: &Path) -> String {
-        Diagnostic::from(BotSource::parse(text, folder).unwrap_err()).message.clone()
+        Diagnostic::from(BotSource::parse(text, folder).unwrap_err()).to_string()
     }
 
     #[test]

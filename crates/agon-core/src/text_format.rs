@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::sanitize::changes_direction;
 
 /// A number with its noun: `1 game`, `12 games`.
-pub fn plural<N: Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+pub fn plural<N: Copy + Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
     let noun = if n == N::from(1) { one } else { many };
     format!("{n} {noun}")
 }

@@ -147,7 +147,7 @@ fn axis_marks_equal_the_shared_vectors() {
         assert_eq!(drawn_marks(&html), expected, "{}", case["name"]);
         compared += 1;
     }
-    assert_eq!(compared, 8);
+    assert_eq!(compared, 9);
 }
 
 fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> BracketTie {

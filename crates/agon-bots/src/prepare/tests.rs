@@ -107,7 +107,7 @@ fn entrant_with_a_repository_that_was_never_fetched_is_rejected_by_its_name() {
     let error = prepare(&source, &context("connect-five", folder.path()), &mut |_| {}).unwrap_err();
     assert!(matches!(&error, PrepareError::Repository { entrant, .. } if entrant == "mine"));
     assert_eq!(
-        Diagnostic::from(error).message,
+        Diagnostic::from(error).to_string(),
         "mine: https://example.invalid/bot.git was never fetched\nhint: run `agon update` with the competition's file"
     );
 }

@@ -400,10 +400,7 @@ fn audit_log_is_listed_newest_first_and_filtered() {
         assert_eq!(asked(AuditFilter { action: void.clone(), ..all.clone() }).await, [9, 6, 3, 0]);
         let competition = Some("cup".to_owned());
         assert_eq!(asked(AuditFilter { competition: competition.clone(), ..all }).await, [5, 4, 3, 2, 1, 0]);
-        assert_eq!(
-            asked(AuditFilter { account: Some(ada), action: void, competition: competition }).await,
-            [0]
-        );
+        assert_eq!(asked(AuditFilter { account: Some(ada), action: void, competition }).await, [0]);
         let first =
             site_db.audit(&AuditFilter::default(), PageRequest { after: Some(2), limit: 5 }).await.unwrap();
         assert_eq!(first.items[0].entry, entry(0));

@@ -187,7 +187,7 @@ fn games() -> DoctorCheck {
         .map(|t| t.house_bots().len())
         .sum();
     let found = format!("{} games, {bots} house bots", infos.len());
-    DoctorCheck { name: "games".into(), health: CheckHealth::Good, found, hint: "".into() }
+    DoctorCheck { name: "games".into(), health: CheckHealth::Good, found, hint: String::new() }
 }
 
 /// Python is only needed for bots that are written in Python.
