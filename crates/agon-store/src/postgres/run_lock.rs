@@ -97,7 +97,7 @@ impl PostgresLedger {
         let start = Instant::now();
         let mut retry = self.pool.start_retry();
         loop {
-            let attempt = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
+            let attempt = self.pool.attempt(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
             match retry.handle_attempt(attempt).await {
                 Some(Ok(Ok(lock))) => {
                     tracing::debug!(ledger = %self.pool.place, "run lock acquired");
