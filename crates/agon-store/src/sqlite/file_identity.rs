@@ -5,22 +5,25 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::companions::with_suffix;
 use crate::{Result, StoreError};
 
 /// Device and inode of a file when it was opened.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FileIdentity {
     path: PathBuf,
     /// `None` for a database without a file.
     device_and_inode: Option<(u64, u64)>,
+    /// Whether the `-wal` file was there. Some file systems do not support it.
+    has_log: AtomicBool,
 }
 
 impl FileIdentity {
     /// Identity of the file that has this path now.
     pub fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), device_and_inode: find(path).ok() }
+        Self { path: path.to_owned(), device_and_inode: find(path).ok(), has_log: AtomicBool::new(false) }
     }
 
     /// Fails if the path names another file now, or none.
@@ -37,13 +40,15 @@ impl FileIdentity {
         Err(self.lost(what))
     }
 
-    /// [`Self::check`] after a commit: the file with the latest changes must be there too.
+    /// [`Self::check`] after a commit: the file with the latest changes must be there too, if it was there before.
     pub fn check_with_log(&self) -> Result<()> {
         self.check()?;
-        if self.device_and_inode.is_some()
-            && let Err(error) = fs::metadata(with_suffix(&self.path, "-wal"))
-        {
-            return Err(self.lost(format!("the file with its latest changes, ending in -wal: {error}")));
+        match fs::metadata(with_suffix(&self.path, "-wal")) {
+            Ok(_) => self.has_log.store(true, Ordering::Relaxed),
+            Err(error) if self.has_log.load(Ordering::Relaxed) => {
+                return Err(self.lost(format!("the file with its latest changes, ending in -wal: {error}")));
+            }
+            Err(_) => {}
         }
         Ok(())
     }

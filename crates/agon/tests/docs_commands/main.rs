@@ -256,7 +256,7 @@ fn commands_of_restoring_md_work() {
                 assert_eq!(digest(&said), exported, "{text}");
             }
         }
-        if text.starts_with("agon run") {
+        if text.contains("agon run cup.toml") {
             let location = if text.contains("--database") {
                 "--database postgres://agon@db.example.org/agon"
             } else {
