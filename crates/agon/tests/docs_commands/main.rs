@@ -6,6 +6,8 @@ mod pages;
 mod stage;
 
 use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 
@@ -206,11 +208,20 @@ fn run_and_kill(stage: &Stage) {
     run.kill();
 }
 
+/// Whether a server answers.
+fn is_healthy(address: &str) -> io::Result<bool> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer.starts_with("HTTP/1.1 200"))
+}
+
 /// Creates the folder of a server.
 fn make_server_folder(stage: &Stage) {
     let listen = format!("127.0.0.1:{}", free_port());
     let server = stage.background(&["serve", "--data", "agon-data", "--listen", &listen], &[]);
-    wait_until("the server", || std::net::TcpStream::connect(&listen).is_ok());
+    wait_until("the server", || is_healthy(&listen).unwrap_or(false));
     server.stop();
     fs::create_dir_all(stage.path("agon-data/competitions/league")).unwrap();
     fs::write(stage.path("agon-data/competitions/league/cup.toml"), stage::COMPETITION).unwrap();

@@ -160,7 +160,8 @@ impl Background {
     /// Asks it to stop, and waits for its end.
     pub fn stop(mut self) {
         let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
-        assert!(self.0.wait().unwrap().success());
+        let status = self.0.wait().unwrap();
+        assert!(status.success(), "{status}");
     }
 
     /// Kills it, like a power cut.
