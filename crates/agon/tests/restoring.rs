@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value as Json;
 
 /// Long enough to be killed before its end.
-const GAMES_OF_THE_KILLED_RUN: u32 = 3_000;
+const GAMES_OF_THE_KILLED_RUN: u32 = 200_000;
 const GAMES_IN_THE_ARCHIVE: u32 = 30;
 
 fn competition(games: u32) -> String {
