@@ -5,18 +5,26 @@
 //! (a byte 1 before each) and a byte 0. A cell has a byte for its type, then a zigzag LEB128 number, or length and content of text or
 //! bytes.
 
+mod content;
 mod read;
 mod tables;
 mod write;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::ledger::Ledger;
-use crate::{PostgresLedger, Result, SqliteLedger, StoreError};
+use agon_core::record::Digest;
 
+use crate::ledger::Ledger;
+use crate::model::Timestamp;
+use crate::sqlite::companions;
+use crate::sqlite::open::folder;
+use crate::{PostgresLedger, Result, SqliteLedger, StoreError, run_lock};
+
+pub use content::{ContentSummary, MatchDigest};
+pub(crate) use content::{MatchDigester, SummarySink};
 pub use read::ArchiveReader;
 pub(crate) use tables::PHASE_STATE_COLUMN;
 pub use tables::{Cell, ColumnKind, TABLES, TableSchema};
@@ -42,85 +50,164 @@ pub struct ArchiveSummary {
     pub name: String,
     /// Number of matches.
     pub matches: u64,
+    /// Digest of all matches: see [`MatchDigest`].
+    pub digest: Digest,
     /// Size of the archive in bytes.
     pub bytes: u64,
 }
 
 /// Writes the archive of a ledger, completely or not at all. Never overwrites a file. Only the owner can read the archive, because it
-/// contains the secret seed. Fails while the competition runs.
+/// contains the secret seed. Fails while the competition runs, and if the ledger is damaged: its archive could not be imported.
+///
+/// The written archive is read again and compared with the ledger before it gets its name.
 pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
     let _run_lock = ledger.acquire_run_lock().await?;
+    let name = ledger.competition().await?.name;
+    let problems = ledger.check().await?;
+    if !problems.is_empty() {
+        return Err(StoreError::Damaged { place: name, what: problems.join("; ") });
+    }
     let unfinished = UnfinishedFile::for_target(path);
     let failed = io_failed(path, "write");
     let file =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.0).map_err(failed)?;
     let mut writer = ArchiveWriter::new(file, path)?;
     ledger.dump(&mut writer).await?;
-    writer.finish()?;
-    let mut matches = 0;
-    for phase in ledger.phases().await? {
-        matches += ledger.counts(phase.phase).await?.matches;
-    }
+    let written = writer.finish()?;
+    let place = path.display().to_string();
+    verify(&place, &written, &ArchiveReader::open(&unfinished.0)?.read_to_end()?)?;
+    verify_matches(&place, &ledger.match_digest().await?, &written.matches)?;
     let bytes = fs::metadata(&unfinished.0).map_err(failed)?.len();
     unfinished.publish(path, "write")?;
-    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
+    let MatchDigest { matches, digest } = written.matches;
+    Ok(ArchiveSummary { name, matches, digest, bytes })
 }
 
-/// Creates a ledger file from an archive.
+/// Creates a ledger file from an archive. The new ledger is compared with the archive before it gets its name, and again afterwards.
 pub async fn import_to_file(archive: &Path, ledger: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(ledger).is_ok() {
         return Err(StoreError::Exists { place: ledger.display().to_string() });
     }
     let mut reader = ArchiveReader::open(archive)?;
+    let _run_lock = run_lock::lock_beside_file(ledger)?;
+    companions::refuse_leftovers(ledger)?;
     let unfinished = UnfinishedFile::for_target(ledger);
     SqliteLedger::import(&unfinished.0, &mut reader).await?;
-    unfinished.publish(ledger, "create")?;
-    summarise(&SqliteLedger::open_to_read(ledger).await?, archive).await
+    let (place, original) = (ledger.display().to_string(), reader.summary());
+    let copy = SqliteLedger::open_to_read(&unfinished.0).await?;
+    let mut sink = SummarySink::default();
+    copy.dump(&mut sink).await?;
+    copy.disconnect().await?;
+    verify(&place, &original, &sink.finish())?;
+    let published = unfinished.publish(ledger, "create")?;
+    let opened = async {
+        let restored = SqliteLedger::open_to_read(ledger).await?;
+        let summary = summarise(&restored, &original, &place, archive).await;
+        restored.disconnect().await?;
+        summary
+    };
+    let summary = opened.await;
+    if summary.is_err() {
+        published.remove();
+    }
+    summary
 }
 
-/// Creates the ledger `slug` in a database from an archive.
+/// Creates the ledger `slug` in a database from an archive. The new ledger is compared with the archive before the commit, and again
+/// afterwards.
 pub async fn import_to_database(archive: &Path, url: &str, slug: &str) -> Result<ArchiveSummary> {
     let mut reader = ArchiveReader::open(archive)?;
     PostgresLedger::import(url, slug, &mut reader).await?;
-    summarise(&PostgresLedger::open_to_read(url, slug).await?, archive).await
+    let restored = PostgresLedger::open_to_read(url, slug).await?;
+    summarise(&restored, &reader.summary(), slug, archive).await.map_err(|error| match error {
+        // Committed: it stays, so that the cause can be found.
+        StoreError::Unverified { place, what } => StoreError::Damaged { place, what },
+        other => other,
+    })
 }
 
-async fn summarise(ledger: &dyn Ledger, archive: &Path) -> Result<ArchiveSummary> {
-    let mut matches = 0;
-    for phase in ledger.phases().await? {
-        matches += ledger.counts(phase.phase).await?.matches;
-    }
+/// Summary of a restored ledger, if it holds the matches of the archive.
+async fn summarise(
+    ledger: &dyn Ledger,
+    original: &ContentSummary,
+    place: &str,
+    archive: &Path,
+) -> Result<ArchiveSummary> {
+    let found = ledger.match_digest().await?;
+    verify_matches(place, &original.matches, &found)?;
     let bytes = fs::metadata(archive).map_or(0, |file| file.len());
-    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
+    let name = ledger.competition().await?.name;
+    Ok(ArchiveSummary { name, matches: found.matches, digest: found.digest, bytes })
+}
+
+/// Checks that a copy equals its original.
+pub(crate) fn verify(place: &str, original: &ContentSummary, copy: &ContentSummary) -> Result<()> {
+    verify_matches(place, &original.matches, &copy.matches)?;
+    if original.hash == copy.hash {
+        return Ok(());
+    }
+    let what = "the matches are equal, but other data is not".to_owned();
+    Err(StoreError::Unverified { place: place.to_owned(), what })
+}
+
+fn verify_matches(place: &str, original: &MatchDigest, copy: &MatchDigest) -> Result<()> {
+    let what = if original.matches != copy.matches {
+        format!("{} matches instead of {}", copy.matches, original.matches)
+    } else if original.digest != copy.digest {
+        format!("the digest of the matches is {} instead of {}", copy.digest.hex(), original.digest.hex())
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::Unverified { place: place.to_owned(), what })
 }
 
 /// A file that is not complete yet. Deleted on drop.
 struct UnfinishedFile(PathBuf);
 
+/// A file that just got its name.
+struct PublishedFile {
+    path: PathBuf,
+    device_and_inode: (u64, u64),
+}
+
 impl UnfinishedFile {
     fn for_target(path: &Path) -> Self {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        Self(name.into())
+        // In a container all processes may have the same id, and one that was killed leaves its file.
+        let now = Timestamp::now().0;
+        Self(companions::with_suffix(path, &format!(".{}-{now}.part", std::process::id())))
     }
 
     /// Gives the file its final name, unless that name is taken.
-    fn publish(self, path: &Path, doing: &'static str) -> Result<()> {
-        let published =
-            File::open(&self.0).and_then(|file| file.sync_all()).and_then(|()| fs::hard_link(&self.0, path));
-        published.map_err(io_failed(path, doing))
+    fn publish(self, path: &Path, doing: &'static str) -> Result<PublishedFile> {
+        let published = || {
+            let file = File::open(&self.0)?;
+            file.sync_all()?;
+            fs::hard_link(&self.0, path)?;
+            File::open(folder(path))?.sync_all()?;
+            let found = file.metadata()?;
+            Ok(PublishedFile { path: path.to_owned(), device_and_inode: (found.dev(), found.ino()) })
+        };
+        published().map_err(io_failed(path, doing))
+    }
+}
+
+impl PublishedFile {
+    /// Removes the file, unless another one has its name now.
+    fn remove(&self) {
+        let found = fs::symlink_metadata(&self.path).map(|found| (found.dev(), found.ino()));
+        if found.is_ok_and(|found| found == self.device_and_inode) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
 impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         for ending in ["", "-journal", "-wal", "-shm"] {
-            let mut name = self.0.as_os_str().to_owned();
-            name.push(ending);
-            let _ = fs::remove_file(PathBuf::from(name));
+            let _ = fs::remove_file(companions::with_suffix(&self.0, ending));
         }
     }
 }

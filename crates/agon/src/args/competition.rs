@@ -122,6 +122,9 @@ pub struct Export {
     /// Write the whole ledger to this new file, such as cup.archive
     #[arg(long, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
+    /// Print as JSON what was written
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon import`
