@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use agon_core::LockIgnoringPoison as _;
 
 use crate::model::Timestamp;
 
@@ -47,7 +49,7 @@ pub fn connectivity() -> Vec<DatabaseStatus> {
 
 fn all_monitors() -> MutexGuard<'static, BTreeMap<String, Arc<DatabaseMonitor>>> {
     static MONITORS: LazyLock<Mutex<BTreeMap<String, Arc<DatabaseMonitor>>>> = LazyLock::new(Mutex::default);
-    MONITORS.lock().unwrap_or_else(PoisonError::into_inner)
+    MONITORS.lock_ignoring_poison()
 }
 
 /// Follows and reports the outages of one database.
@@ -163,7 +165,7 @@ impl DatabaseMonitor {
     }
 
     fn state(&self) -> MutexGuard<'_, MonitorState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_ignoring_poison()
     }
 }
 

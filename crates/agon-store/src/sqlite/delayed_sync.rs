@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use agon_core::LockIgnoringPoison as _;
 
 use super::companions::with_suffix;
 use crate::{Result, StoreError};
@@ -54,14 +56,14 @@ impl DelayedSync {
             Ok(()) | Err(TrySendError::Full(())) => {}
             Err(TrySendError::Disconnected(())) => {
                 let lost = io::Error::other("the thread that syncs it has ended");
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost);
+                self.failure.lock_ignoring_poison().get_or_insert(lost);
             }
         }
     }
 
     /// Fails once after a sync failed: commits before it may not be on the disk.
     pub fn check(&self) -> Result<()> {
-        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match self.failure.lock_ignoring_poison().take() {
             None => Ok(()),
             Some(error) => Err(StoreError::Io {
                 place: self.path.display().to_string(),
@@ -85,7 +87,7 @@ fn run(
         let _ = received.try_recv();
         if let Err(error) = sync() {
             tracing::error!(%error, "cannot sync the ledger to disk");
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            failure.lock_ignoring_poison().get_or_insert(error);
         }
     }
 }
