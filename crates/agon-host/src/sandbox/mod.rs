@@ -18,8 +18,11 @@
 //! for each process, and the sum over a bot's processes is measured ten times a second with a quarter of tolerance. A kept folder
 //! is measured in the same way. A bot can exceed these limits between two measurements.
 
+mod bot_processes;
 mod cgroup;
+mod defence;
 mod enter;
+mod folder_quota;
 mod hidden_paths;
 mod landlock_rules;
 mod launch;
@@ -34,11 +37,13 @@ mod seccomp;
 mod spawn;
 mod syscall_lists;
 pub(crate) mod unsafe_syscalls;
+mod usage;
 mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+pub use defence::Defence;
 pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::defence::Defence;
 use super::layer::LayerKind;
 
 /// Everything the sandbox must know about one bot. It can be serialised and contains no handles.
@@ -41,6 +42,10 @@ pub struct Policy {
     pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
     pub without: Vec<LayerKind>,
+    /// Defences that are switched off. Only tests do that.
+    #[doc(hidden)]
+    #[serde(default)]
+    pub weakened: Vec<Defence>,
 }
 
 /// A folder that the bot can write to. It must exist.
@@ -156,6 +161,7 @@ impl Policy {
             user: None,
             required: REQUIRED.to_vec(),
             without: Vec::new(),
+            weakened: Defence::switched_off(),
         }
     }
 
