@@ -28,6 +28,8 @@ pub enum Defence {
     Lengths,
     /// Every entry of a folder counts at least one block.
     Entries,
+    /// A folder that cannot be listed counts as too large.
+    UnlistableFolders,
     /// Files that are deleted but still open or mapped are counted.
     DeletedFiles,
     /// Descriptors cannot be kept where the launcher does not find them: in a thread's own table, or on their way through a socket.
@@ -39,7 +41,7 @@ pub enum Defence {
 impl Defence {
     /// All defences.
     #[cfg(debug_assertions)]
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::MappingFlags,
         Self::MemoryCount,
         Self::ForkedMemory,
@@ -51,6 +53,7 @@ impl Defence {
         Self::Blocks,
         Self::Lengths,
         Self::Entries,
+        Self::UnlistableFolders,
         Self::DeletedFiles,
         Self::DescriptorTables,
         Self::FolderPace,

@@ -41,6 +41,8 @@ pub(super) struct FolderWatch<'a> {
 /// A folder and what was measured last.
 struct WatchedFolder<'a> {
     writable: &'a Writable,
+    /// Its path without links, as the kernel names the files in it.
+    real: PathBuf,
     used: u64,
     /// Bytes that the bot has written since the last measurement.
     since: u64,
@@ -60,8 +62,14 @@ struct Counting<'a> {
 impl<'a> FolderWatch<'a> {
     /// Watches the folders of a bot that has just started.
     pub(super) fn of(launch: &'a Launch, processes: &[i32]) -> Self {
-        let folder =
-            |writable| WatchedFolder { writable, used: 0, since: 0, measured: None, took: Duration::ZERO };
+        let folder = |writable: &'a Writable| WatchedFolder {
+            writable,
+            real: fs::canonicalize(&writable.path).unwrap_or_else(|_| writable.path.clone()),
+            used: 0,
+            since: 0,
+            measured: None,
+            took: Duration::ZERO,
+        };
         let lists = |pid: &i32| fs::read_dir(format!("/proc/{pid}/fd")).is_ok();
         let counting = Counting {
             weakened: &launch.policy.weakened,
@@ -77,7 +85,7 @@ impl<'a> FolderWatch<'a> {
             return MEASURE_INTERVAL;
         }
         let each = self.folders.iter().map(|folder| {
-            let pace = pace(folder.used + folder.since, folder.writable.bytes, MAX_WRITE_RATE);
+            let pace = pace(folder.used.saturating_add(folder.since), folder.writable.bytes, MAX_WRITE_RATE);
             pace.max(folder.took * MEASURE_SHARE)
         });
         each.min().unwrap_or(Duration::MAX)
@@ -91,11 +99,11 @@ impl<'a> FolderWatch<'a> {
         let written = self.written.since_last(processes);
         let full = self.folders.iter_mut().find_map(|folder| {
             folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
-            if !folder.is_due() {
+            if !folder.is_due(self.counting.has(Defence::FolderPace)) {
                 return None;
             }
             let started = Instant::now();
-            folder.used = self.counting.bytes(folder.writable, processes);
+            folder.used = self.counting.bytes(&folder.real, folder.writable.bytes, processes);
             (folder.since, folder.measured, folder.took) = (0, Some(started), started.elapsed());
             (folder.used > folder.writable.bytes).then(|| folder.writable.path.clone())
         });
@@ -104,9 +112,11 @@ impl<'a> FolderWatch<'a> {
 }
 
 impl WatchedFolder<'_> {
-    fn is_due(&self) -> bool {
-        self.used.saturating_add(self.since) > self.writable.bytes
-            || self.measured.is_none_or(|then| then.elapsed() >= MEASURE_INTERVAL)
+    /// Without the right pace it is measured once a second.
+    fn is_due(&self, has_pace: bool) -> bool {
+        let interval = if has_pace { MEASURE_INTERVAL } else { 10 * MEASURE_INTERVAL };
+        (has_pace && self.used.saturating_add(self.since) > self.writable.bytes)
+            || self.measured.is_none_or(|then| then.elapsed() >= interval)
     }
 }
 
@@ -144,14 +154,14 @@ impl Counting<'_> {
     }
 
     /// Bytes in a folder and in deleted files, counted until they exceed the quota.
-    fn bytes(&self, writable: &Writable, processes: &[i32]) -> u64 {
-        let named = self.in_folder(&writable.path, writable.bytes);
-        if named > writable.bytes || !self.has(Defence::DeletedFiles) {
+    fn bytes(&self, folder: &Path, quota: u64, processes: &[i32]) -> u64 {
+        let named = self.in_folder(folder, quota);
+        if named > quota || !self.has(Defence::DeletedFiles) {
             return named;
         }
-        let Ok(folder) = fs::metadata(&writable.path) else { return named };
+        let Ok(device) = fs::metadata(folder).map(|about| about.dev()) else { return named };
         let mut seen = HashSet::new();
-        let deleted = processes.iter().map(|&pid| self.deleted(pid, &writable.path, folder.dev(), &mut seen));
+        let deleted = processes.iter().map(|&pid| self.deleted(pid, folder, device, &mut seen));
         deleted.fold(named, u64::saturating_add)
     }
 
@@ -159,14 +169,20 @@ impl Counting<'_> {
     fn in_folder(&self, folder: &Path, enough: u64) -> u64 {
         let mut sum = 0;
         let mut folders = vec![folder.to_owned()];
+        let mut linked = HashSet::new();
         while let Some(folder) = folders.pop() {
             let entries = match fs::read_dir(folder) {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(_) => return u64::MAX,
+                Err(_) if self.has(Defence::UnlistableFolders) => return u64::MAX,
+                Err(_) => continue,
             };
             for entry in entries.flatten() {
                 let Ok(metadata) = entry.metadata() else { continue };
+                // A file with several names in the folder counts once.
+                if !metadata.is_dir() && metadata.nlink() > 1 && !linked.insert(metadata.ino()) {
+                    continue;
+                }
                 sum += self.entry(&metadata);
                 if sum > enough {
                     return sum;

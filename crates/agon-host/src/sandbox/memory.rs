@@ -16,8 +16,12 @@ use super::policy::Policy;
 
 /// The fastest that a bot can take memory, in bytes per second. Without huge pages each page costs a page fault.
 const MAX_FAULT_RATE: u64 = 4 << 30;
-/// Interval between counts of buffers in the kernel, which are limited by the number of descriptors.
+/// The fastest that a bot can fill buffers in the kernel, in bytes per second.
+const MAX_BUFFER_RATE: u64 = 2 << 30;
+/// The longest interval between counts of buffers.
 const BUFFER_INTERVAL: Duration = Duration::from_millis(100);
+/// At most one part in this many of the launcher's time is for counting buffers.
+const BUFFER_SHARE: u32 = 4;
 /// The usual size of a socket's buffer. A bot cannot change it.
 const SOCKET_BYTES: u64 = 208 << 10;
 /// The usual size of a pipe. A bot cannot change it.
@@ -37,17 +41,17 @@ pub(super) struct MemoryWatch {
     /// The result of the last count.
     used: u64,
     buffers: u64,
-    buffers_counted: Option<Instant>,
+    /// When to count them again.
+    buffers_due: Option<Instant>,
     /// The last exact count of a bot with forks.
     exact: Option<ExactCount>,
-    /// For each process the page faults of all others when it was first seen.
-    first_seen: HashMap<i32, u64>,
+    faults: FaultCount,
 }
 
-/// An exact count, and the page faults of each process at that time. Every further page costs a page fault.
+/// An exact count, and the number of page faults until then. Every further page costs a page fault.
 struct ExactCount {
     bytes: u64,
-    faults: HashMap<i32, u64>,
+    faults: u64,
 }
 
 /// One process in a count.
@@ -68,9 +72,9 @@ impl MemoryWatch {
             has_swap: fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1),
             used: 0,
             buffers: 0,
-            buffers_counted: None,
+            buffers_due: None,
             exact: None,
-            first_seen: HashMap::new(),
+            faults: FaultCount::default(),
         }
     }
 
@@ -94,6 +98,7 @@ impl MemoryWatch {
             return false;
         }
         let each: Vec<ProcessMemory> = processes.iter().map(|&pid| ProcessMemory::of(pid)).collect();
+        self.faults.update(processes.iter().map(|&pid| (pid, faults(pid))).collect());
         let more = self.tables_and_swap(&each) + self.kernel_bytes(processes);
         let plain = each.iter().map(|one| one.private).sum::<u64>() + more;
         self.used = if plain > self.threshold() && processes.len() > 1 {
@@ -101,7 +106,6 @@ impl MemoryWatch {
         } else {
             plain
         };
-        self.note_first_seen(processes);
         self.used > self.threshold()
     }
 
@@ -119,9 +123,15 @@ impl MemoryWatch {
         if !self.has(Defence::Buffers) {
             return 0;
         }
-        if self.buffers_counted.is_none_or(|then| then.elapsed() >= BUFFER_INTERVAL) {
-            self.buffers_counted = Some(Instant::now());
+        let possible = processes.len() as u64 * self.open_files * SOCKET_BYTES;
+        if processes.len() <= FREE_PROCESSES && self.used + possible <= self.limit {
+            return 0;
+        }
+        let started = Instant::now();
+        if self.buffers_due.is_none_or(|due| started >= due) {
             self.buffers = self.count_buffers(processes);
+            let pace = pace(self.used + self.buffers, self.limit, MAX_BUFFER_RATE).min(BUFFER_INTERVAL);
+            self.buffers_due = Some(started + pace.max(started.elapsed() * BUFFER_SHARE));
         }
         self.buffers + MAPPING_BYTES * processes.len().saturating_sub(FREE_PROCESSES) as u64
     }
@@ -158,47 +168,58 @@ impl MemoryWatch {
             let shared = each.first().map_or(0, |bot| bot.private.min(largest));
             return each.iter().map(|one| one.private).sum::<u64>() - shared;
         }
-        let faults: HashMap<i32, u64> = each.iter().map(|one| (one.pid, faults(one.pid))).collect();
-        let since = |exact: &ExactCount| {
-            let further = faults.iter().map(|(pid, now)| now - exact.faults.get(pid).unwrap_or(&0).min(now));
-            exact.bytes + further.sum::<u64>() * page_bytes()
-        };
+        let since = |exact: &ExactCount| exact.bytes + (self.faults.sum() - exact.faults) * page_bytes();
         if let Some(bytes) = self.exact.as_ref().map(since).filter(|bytes| *bytes <= self.threshold()) {
             return bytes;
         }
         // The kernel may refuse to tell.
         let exact: Option<u64> = each.iter().map(|one| proportional_bytes(one.pid)).sum();
-        self.exact = exact.map(|bytes| ExactCount { bytes, faults: faults.clone() });
-        exact.unwrap_or_else(|| self.by_faults(each, &faults))
+        self.exact = exact.map(|bytes| ExactCount { bytes, faults: self.faults.sum() });
+        exact.unwrap_or_else(|| self.faults.upper_bound(each))
+    }
+}
+
+/// The page faults of a bot's processes. They bound the memory of forks where the kernel does not tell what they share.
+#[derive(Default)]
+struct FaultCount {
+    /// The faults of each process.
+    each: HashMap<i32, u64>,
+    /// The faults of processes that have ended.
+    ended: u64,
+    /// For each process the sum before it was first seen.
+    first_seen: HashMap<i32, u64>,
+}
+
+impl FaultCount {
+    /// The faults of all processes so far. It never decreases.
+    fn sum(&self) -> u64 {
+        self.ended + self.each.values().sum::<u64>()
     }
 
-    /// An upper bound without the kernel's help. A page of one process that the largest process does not have was made by a page fault
-    /// of either of them since the fork.
-    fn by_faults(&self, each: &[ProcessMemory], faults: &HashMap<i32, u64>) -> u64 {
+    fn update(&mut self, now: HashMap<i32, u64>) {
+        let before = self.sum();
+        let gone = self.each.iter().filter(|(pid, _)| !now.contains_key(pid));
+        self.ended += gone.map(|(_, faults)| faults).sum::<u64>();
+        self.first_seen.retain(|pid, _| now.contains_key(pid));
+        for (&pid, &faults) in &now {
+            self.first_seen.entry(pid).or_insert(before);
+            // A process that has just ended shows no faults any more.
+            let known = self.each.get(&pid).copied().unwrap_or(0);
+            self.ended += known.saturating_sub(faults);
+        }
+        self.each = now;
+    }
+
+    /// An upper bound of the memory. A page that one process has and the largest one has not was made by a page fault of either of
+    /// them since the fork.
+    fn upper_bound(&self, each: &[ProcessMemory]) -> u64 {
         let Some(largest) = each.iter().max_by_key(|one| one.private) else { return 0 };
-        let all: u64 = faults.values().sum();
+        let (sum, first_seen) = (self.sum(), |pid| self.first_seen.get(&pid).copied().unwrap_or(0));
         let others = each.iter().filter(|one| one.pid != largest.pid).map(|one| {
-            let since = all.saturating_sub(self.first_seen.get(&one.pid).copied().unwrap_or(0));
-            one.private.min(since * page_bytes())
+            let fork = first_seen(one.pid).max(first_seen(largest.pid));
+            one.private.min((sum - fork) * page_bytes())
         });
         largest.private + others.sum::<u64>()
-    }
-
-    /// Remembers the page faults so far when a process is new.
-    fn note_first_seen(&mut self, processes: &[i32]) {
-        if self.first_seen.len() == processes.len()
-            && processes.iter().all(|pid| self.first_seen.contains_key(pid))
-        {
-            return;
-        }
-        let old: Vec<i32> =
-            processes.iter().copied().filter(|pid| self.first_seen.contains_key(pid)).collect();
-        let before: u64 = old.iter().map(|&pid| faults(pid)).sum();
-        let before = if old.is_empty() { 0 } else { before };
-        self.first_seen.retain(|pid, _| processes.contains(pid));
-        for &pid in processes {
-            self.first_seen.entry(pid).or_insert(before);
-        }
     }
 }
 
@@ -283,16 +304,19 @@ mod tests {
 
     #[test]
     fn pages_that_a_fork_shares_are_counted_once_and_faults_after_it_on_top() {
-        let mut policy = Policy::new("/dev/null", "/");
-        policy.limits.memory = 100 << 20;
-        let mut watch = MemoryWatch::of(&policy);
         let memory = |pid, private: u64| ProcessMemory { pid, private: private << 20, mapped: 0 };
         let each = [memory(1, 80), memory(2, 80), memory(3, 2)];
-        watch.first_seen = HashMap::from([(1, 0), (2, 1000), (3, 1000)]);
-        let faults = HashMap::from([(1, 1000), (2, 256), (3, 256)]);
+        let mut faults = FaultCount::default();
+        faults.update([(1, 1000)].into());
+        faults.update([(1, 1000), (2, 256), (3, 256)].into());
         // 512 faults since the fork are 2 MiB, for each of the two others.
-        assert_eq!(watch.by_faults(&each, &faults), 84 << 20);
-        let faults = HashMap::from([(1, 1000), (2, 100_000), (3, 256)]);
-        assert_eq!(watch.by_faults(&each, &faults), 162 << 20);
+        assert_eq!(faults.upper_bound(&each), 84 << 20);
+        faults.update([(1, 1000), (2, 100_000), (3, 256)].into());
+        assert_eq!(faults.upper_bound(&each), 162 << 20);
+        // A process that ends does not take its faults with it.
+        let sum = faults.sum();
+        faults.update([(1, 1000), (2, 100_000), (3, 0)].into());
+        faults.update([(1, 1000), (2, 100_000)].into());
+        assert_eq!(faults.sum(), sum);
     }
 }

@@ -54,7 +54,7 @@ pub struct Writable {
     /// Its path.
     pub path: PathBuf,
     /// Maximum size of its content. Exact for a folder that is not kept, if there are namespaces. Otherwise the launcher measures
-    /// ten times a second and kills a bot that exceeds it.
+    /// as often as needed and kills a bot before it exceeds this by a tenth.
     pub bytes: u64,
     /// Whether the content is kept after the bot has ended. Otherwise the folder is scratch space and starts empty.
     pub kept: bool,
@@ -91,8 +91,8 @@ impl User {
 /// Resource limits of a bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of private memory for each process; for all of them together if there is a cgroup. Without one, the launcher measures
-    /// ten times a second and kills a bot whose processes together use a quarter more.
+    /// Bytes of private memory, for each process and for all of them together. The launcher counts as often as needed and kills a bot
+    /// before it exceeds this by a tenth.
     pub memory: u64,
     /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
     pub address_space: Option<u64>,

@@ -7,6 +7,7 @@ use rustix::process::Pid;
 use super::bot_processes::BotProcesses;
 use super::folder_quota::FolderWatch;
 use super::launcher_protocol::{BotExit, Launch};
+use super::layer::LayerKind;
 use super::memory::MemoryWatch;
 
 /// The shortest interval between two measurements.
@@ -17,7 +18,8 @@ const MAX_INTERVAL: Duration = Duration::from_millis(100);
 /// Watches the memory of all processes of a bot, and the folders that have no size of their own.
 pub(super) struct UsageWatch<'a> {
     processes: BotProcesses,
-    memory: MemoryWatch,
+    /// `None` if the limits are left out on purpose.
+    memory: Option<MemoryWatch>,
     folders: FolderWatch<'a>,
 }
 
@@ -26,12 +28,14 @@ impl<'a> UsageWatch<'a> {
     pub(super) fn of(launch: &'a Launch, bot: Pid, first: Option<Pid>) -> Self {
         let processes = BotProcesses::of(bot, first, launch.policy.limits.processes > 1);
         let folders = FolderWatch::of(launch, processes.all());
-        Self { processes, memory: MemoryWatch::of(&launch.policy), folders }
+        let memory = launch.plan.has(LayerKind::Limits).then(|| MemoryWatch::of(&launch.policy));
+        Self { processes, memory, folders }
     }
 
     /// Time until the next check.
     pub(super) fn interval(&self) -> Duration {
-        self.memory.interval().min(self.folders.interval()).clamp(MIN_INTERVAL, MAX_INTERVAL)
+        let memory = self.memory.as_ref().map_or(Duration::MAX, MemoryWatch::interval);
+        memory.min(self.folders.interval()).clamp(MIN_INTERVAL, MAX_INTERVAL)
     }
 
     /// The limit that the bot exceeds, if there is one.
@@ -40,6 +44,7 @@ impl<'a> UsageWatch<'a> {
         if let Some(full) = self.folders.full(self.processes.all()) {
             return Some(BotExit::FolderFull(full));
         }
-        self.memory.exceeds_limit(self.processes.all()).then_some(BotExit::TooMuchMemory)
+        let exceeds = self.memory.as_mut()?.exceeds_limit(self.processes.all());
+        exceeds.then_some(BotExit::TooMuchMemory)
     }
 }

@@ -8,6 +8,17 @@ use crate::{Bot, Expect, Game};
 /// Maximum size of a record of two short games, whatever a bot prints.
 const MAX_RECORD_BYTES: usize = 256 << 10;
 
+/// Reports of a bot (`HELD 70 of 64 MiB: ...`) that it holds more than a tenth more than its limit.
+pub fn exceeded(outcome: &AttackResult) -> Vec<String> {
+    let reports = outcome.text.split("HELD ").skip(1).filter_map(|rest| rest.split_once(" MiB"));
+    let numbers = reports.filter_map(|(report, _)| {
+        let (held, limit) = report.split_once(" of ")?;
+        Some((held.parse::<u64>().ok()?, limit.parse::<u64>().ok()?))
+    });
+    let too_much = numbers.filter(|(held, limit)| held * 10 > limit * 11);
+    too_much.map(|(held, limit)| format!("it held {held} MiB of {limit}")).collect()
+}
+
 /// All problems with the result of a bot's games.
 pub fn wrong(bot: &Bot, outcome: &AttackResult) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -36,6 +47,7 @@ pub fn wrong(bot: &Bot, outcome: &AttackResult) -> Vec<String> {
     must(faultless, "the honest bot has faults");
     let asked: usize = games.iter().map(|game| answers(bot.game, game, 1).len()).sum();
     must(honest["answers"] == asked && asked >= 2, "the honest bot was not asked as often as expected");
+    wrong.extend(exceeded(outcome));
     for game in &games {
         wrong.extend(wrong_in(bot, game));
     }

@@ -104,6 +104,8 @@ pub struct Bot {
     pub slow: bool,
     /// Reason why the attack is known to succeed today.
     pub hole: Option<&'static str>,
+    /// The defences without which the attack succeeds, separated by commas.
+    pub defences: Option<&'static str>,
 }
 
 impl Bot {
@@ -176,6 +178,20 @@ fn is_real(name: &str) {
     assert!(
         outcome.text.contains("REACHED"),
         "{name} reaches nothing even without the sandbox: {}",
+        judge::excerpt(&outcome)
+    );
+}
+
+/// Checks that the attack succeeds in the sandbox as soon as its defences are switched off.
+fn works_without(name: &str) {
+    let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
+    let mut harness = Harness::new(bot, Who::User).expect("a Python");
+    harness.defences_off = bot.defences;
+    let outcome = harness.play(bot, "on");
+    assert!(
+        outcome.text.contains("REACHED") || !judge::exceeded(&outcome).is_empty(),
+        "{name} reaches nothing even without {}: {}",
+        bot.defences.unwrap_or_default(),
         judge::excerpt(&outcome)
     );
 }
