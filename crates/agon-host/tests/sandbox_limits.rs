@@ -84,7 +84,10 @@ fn holds(attack: &Attack) {
         policy.weakened = attack.defences.to_vec();
         let open = harness.run_policy(&policy);
         let reached = most(&open);
-        println!("{name} {situation:?}: {reached} MiB of {} without its defence, {held} with it", attack.limit);
+        println!(
+            "{name} {situation:?}: {reached} MiB of {} without its defence, {held} with it",
+            attack.limit
+        );
         assert!(reached * 10 > attack.limit * 11, "{name} {situation:?} is no attack: {open:?}");
     });
 }

@@ -32,7 +32,9 @@ impl BotProcesses {
         // Orphans stay in their namespace.
         let mut adopters: Vec<i32> = match first {
             Some(first) => vec![number(first)],
-            None => [number(getpid())].into_iter().chain(ProcessStat::of(bot).map(|stat| stat.parent)).collect(),
+            None => {
+                [number(getpid())].into_iter().chain(ProcessStat::of(bot).map(|stat| stat.parent)).collect()
+            }
         };
         adopters.dedup();
         let scan = may_fork.then(|| ProcessScan::at(bot, &adopters));

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use super::defence::Defence;
 use super::launcher_protocol::{Launch, StepContext as _, StepError};
 use super::memory::pace;
 use super::policy::{User, Writable};
+use crate::scratch_dir::remove_all;
 
 /// The fastest that a bot can write, in bytes per second.
 const MAX_WRITE_RATE: u64 = 4 << 30;
@@ -142,9 +143,8 @@ impl WrittenBytes {
 /// Bytes that a process has written: by calls, and by changing pages of files. Most bytes count twice.
 fn written_by(pid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
-    let field = |name: &str| {
-        text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse::<u64>().ok()
-    };
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse::<u64>().ok();
     Some(field("wchar:")? + field("write_bytes:")?)
 }
 
@@ -218,22 +218,29 @@ impl Counting<'_> {
         for file in open.filter(|file| file.nlink() == 0 && file.dev() == device && file.is_file()) {
             sum += if seen.insert(file.ino()) { self.entry(&file) } else { 0 };
         }
-        // Of a file that is only mapped the size is not known.
-        sum + self.file_size * deleted_mappings(pid, folder).filter(|inode| seen.insert(*inode)).count() as u64
+        for (inode, range) in deleted_mappings(pid, folder) {
+            if seen.insert(inode) {
+                // Only root can ask for the size of a file that is only mapped.
+                let file = fs::metadata(format!("/proc/{pid}/map_files/{range}"));
+                sum += file.map_or(self.file_size, |file| self.entry(&file));
+            }
+        }
+        sum
     }
 }
 
-/// The inodes of deleted files of a folder that a process has mapped.
-fn deleted_mappings(pid: i32, folder: &Path) -> impl Iterator<Item = u64> {
+/// The deleted files of a folder that a process has mapped: inodes, and where they are mapped.
+fn deleted_mappings(pid: i32, folder: &Path) -> Vec<(u64, String)> {
     let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text).into_owned();
+    let text = String::from_utf8_lossy(&text);
     let folder = folder.to_string_lossy().into_owned() + "/";
-    let inodes: Vec<u64> = text
-        .lines()
-        .filter(|line| line.ends_with(" (deleted)") && line.contains(&folder))
-        .filter_map(|line| line.split_whitespace().nth(4)?.parse().ok())
-        .collect();
-    inodes.into_iter()
+    let lines = text.lines().filter(|line| line.ends_with(" (deleted)") && line.contains(&folder));
+    let fields = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let range = fields.next()?.to_owned();
+        Some((fields.nth(3)?.parse().ok()?, range))
+    };
+    lines.filter_map(fields).collect()
 }
 
 /// Gives the bot's user its writable folders, and empties its scratch folder.
@@ -254,24 +261,10 @@ pub(super) fn prepare_folders(launch: &Launch) -> Result<(), StepError> {
 pub(super) fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            fs::remove_file(entry.path())?;
-        } else if fs::remove_dir_all(entry.path()).is_err() {
-            // A bot can create folders that even their owner cannot list.
-            open_up(&entry.path())?;
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes folders listable for their owner.
-fn open_up(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
         if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
+            remove_all(&entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
         }
     }
     Ok(())

@@ -28,6 +28,7 @@ use super::unsafe_syscalls::Forked;
 use super::usage::UsageWatch;
 use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
+use crate::scratch_dir::remove_all;
 
 /// The argument that makes a program the launcher.
 pub(super) const LAUNCHER_ARGUMENT: &str = "--agon-launch";
@@ -138,7 +139,7 @@ impl<'a> SupervisedBot<'a> {
         let engine_is_gone =
             !matches!(launcher_protocol::receive::<LauncherRequest>(control), Ok((LauncherRequest::End, _)));
         if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
-            let _ = fs::remove_dir_all(private);
+            let _ = remove_all(private);
         }
     }
 
