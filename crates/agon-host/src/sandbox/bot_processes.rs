@@ -9,7 +9,7 @@ use rustix::process::{Pid, getpid};
 /// Maximum number of processes of a bot.
 const MAX_PROCESSES: usize = 4096;
 
-/// A bot with at most one further process gets a full scan every this many scans.
+/// Every this many scans is a full one.
 const SCANS_PER_FULL_SCAN: u32 = 5;
 
 /// The processes of a bot.
@@ -50,8 +50,8 @@ impl BotProcesses {
     pub(super) fn refresh(&mut self) {
         let Some(scan) = &mut self.scan else { return };
         self.scans = (self.scans + 1) % SCANS_PER_FULL_SCAN;
-        let ScanResult { changed, all } = scan.run();
-        if changed || self.all.len() > 2 || (self.scans == 0 && !all) {
+        // The kernel's lists can lack an entry while processes start and end, so nothing is believed for long.
+        if scan.run() || self.all.len() > 2 || self.scans == 0 {
             self.find();
         }
     }
@@ -94,15 +94,6 @@ struct ProcessScan {
     child: Option<(i32, ScannedProcess)>,
 }
 
-/// Result of a cheap scan.
-#[derive(Clone, Copy)]
-struct ScanResult {
-    /// Something differs from the last scan.
-    changed: bool,
-    /// The scan cannot have missed a process.
-    all: bool,
-}
-
 impl ProcessScan {
     fn at(bot: i32, adopters: &[i32]) -> Self {
         let adopters = adopters.iter().map(|&pid| ChildrenFile::of(pid)).collect();
@@ -118,16 +109,16 @@ impl ProcessScan {
         }
     }
 
-    fn run(&mut self) -> ScanResult {
-        let mut seen = self.bot.run();
+    /// Whether something differs from the last scan.
+    fn run(&mut self) -> bool {
+        let mut changed = self.bot.run();
         for list in &mut self.adopters {
-            seen.changed |= list.has_changed();
+            changed |= list.has_changed();
         }
         if let Some((_, child)) = &mut self.child {
-            let its = child.run();
-            seen = ScanResult { changed: seen.changed | its.changed, all: seen.all & its.all };
+            changed |= child.run();
         }
-        seen
+        changed
     }
 }
 
@@ -143,13 +134,13 @@ impl ScannedProcess {
         Self { list: ChildrenFile::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
     }
 
-    fn run(&mut self) -> ScanResult {
+    /// Whether its children or the number of its threads differ from the last scan.
+    fn run(&mut self) -> bool {
         let links =
             self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
         let changed = self.list.has_changed() || links != self.links;
         self.links = links;
-        // A folder has two links, plus one for each thread. Threads other than the first have their own children file.
-        ScanResult { changed, all: links == 3 && self.list.file.is_some() }
+        changed
     }
 }
 
@@ -258,8 +249,8 @@ mod tests {
         let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
         let (own, pid) = (getpid().as_raw_nonzero().get(), i32::try_from(child.id()).unwrap());
         let mut scan = ProcessScan::at(pid, &[own]);
-        let settles = |scan: &mut ProcessScan| (0..20).any(|_| !scan.run().changed);
-        assert!(scan.run().changed && settles(&mut scan));
+        let settles = |scan: &mut ProcessScan| (0..20).any(|_| !scan.run());
+        assert!(scan.run() && settles(&mut scan));
         let say = |child: &mut std::process::Child| {
             io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
         };
@@ -267,21 +258,21 @@ mod tests {
         let mut changes = || {
             (0..500).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(10));
-                scan.run().changed
+                scan.run()
             })
         };
         assert!(changes());
         let sleeper = children(pid)[0];
         scan.follow(&[sleeper]);
-        assert!(scan.run().changed, "everything is new to the first scan");
-        assert!(settles(&mut scan) && scan.run().all);
+        assert!(scan.run(), "everything is new to the first scan");
+        assert!(settles(&mut scan));
         scan.follow(&[sleeper]);
-        assert!(!scan.run().changed);
+        assert!(!scan.run());
         rustix::process::kill_process(Pid::from_raw(sleeper).unwrap(), rustix::process::Signal::KILL)
             .unwrap();
         say(&mut child);
         child.wait().unwrap();
-        assert!(scan.run().changed);
+        assert!(scan.run());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::defence::Defence;
 use super::launcher_protocol::{Launch, StepContext as _, StepError};
-use super::memory::pace;
+use super::memory::{has_memory, pace};
 use super::policy::{User, Writable};
 use crate::scratch_dir::remove_all;
 
@@ -209,7 +209,7 @@ impl Counting<'_> {
             Ok(entries) => entries,
             // What cannot be measured is not allowed, unless it never could be on this machine.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.lists_descriptors => {
-                return u64::MAX;
+                return if has_memory(pid) { u64::MAX } else { 0 };
             }
             Err(_) => return 0,
         };

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
 
 use super::bot_processes::{ProcessStat, read_once};
@@ -28,6 +28,8 @@ const SOCKET_BYTES: u64 = 208 << 10;
 const PIPE_BYTES: u64 = 64 << 10;
 /// The most that the kernel needs to describe the mappings of one process (65,530 of them).
 const MAPPING_BYTES: u64 = 15 << 20;
+/// A longer list of mappings counts as the longest. The list of an ordinary process is a tenth of this.
+const MAX_MAPPING_TEXT: u64 = 256 << 10;
 /// Number of processes whose mappings are within the tolerance.
 const FREE_PROCESSES: usize = 3;
 
@@ -129,11 +131,11 @@ impl MemoryWatch {
         }
         let started = Instant::now();
         if self.buffers_due.is_none_or(|due| started >= due) {
-            self.buffers = self.count_buffers(processes);
+            self.buffers = self.count_buffers(processes) + count_mappings(processes);
             let pace = pace(self.used + self.buffers, self.limit, MAX_BUFFER_RATE).min(BUFFER_INTERVAL);
             self.buffers_due = Some(started + pace.max(started.elapsed() * BUFFER_SHARE));
         }
-        self.buffers + MAPPING_BYTES * processes.len().saturating_sub(FREE_PROCESSES) as u64
+        self.buffers
     }
 
     fn count_buffers(&self, processes: &[i32]) -> u64 {
@@ -142,7 +144,7 @@ impl MemoryWatch {
         for (index, pid) in processes.iter().enumerate() {
             let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
                 Ok(entries) => entries,
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && index > 0 => {
+                Err(error) if index > 0 && is_hidden(&error, *pid) => {
                     sum += self.open_files * SOCKET_BYTES;
                     continue;
                 }
@@ -241,6 +243,11 @@ impl ProcessMemory {
     }
 }
 
+/// Whether a process has memory. One that is about to end has none, and the kernel tells nothing more about it.
+pub(super) fn has_memory(pid: i32) -> bool {
+    ProcessMemory::of(pid).mapped > 0
+}
+
 /// Time until something that grows at this rate (bytes per second) can exceed its limit by a tenth.
 pub(super) fn pace(used: u64, limit: u64, rate: u64) -> Duration {
     let left = (limit + limit / 10).saturating_sub(used);
@@ -249,6 +256,24 @@ pub(super) fn pace(used: u64, limit: u64, rate: u64) -> Duration {
 
 fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
+}
+
+/// Whether the kernel refuses to tell about a process that runs.
+fn is_hidden(error: &io::Error, pid: i32) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && has_memory(pid)
+}
+
+/// Bytes that the kernel needs to describe the mappings of processes with very many of them.
+fn count_mappings(processes: &[i32]) -> u64 {
+    let has_many = |pid: &&i32| {
+        let file = fs::File::open(format!("/proc/{pid}/maps"));
+        let read = file.and_then(|file| io::copy(&mut file.take(MAX_MAPPING_TEXT), &mut io::sink()));
+        match read {
+            Ok(bytes) => bytes == MAX_MAPPING_TEXT,
+            Err(error) => is_hidden(&error, **pid),
+        }
+    };
+    processes.iter().skip(FREE_PROCESSES).filter(has_many).count() as u64 * MAPPING_BYTES
 }
 
 /// Page faults of a process so far, 0 for one that has ended.
@@ -263,6 +288,7 @@ fn proportional_bytes(pid: i32) -> Option<u64> {
         Ok(text) => text,
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Some(0),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(0),
+        Err(_) if !has_memory(pid) => return Some(0),
         Err(_) => return None,
     };
     kilobytes(&text, "Pss_Anon:").or_else(|| kilobytes(&text, "Pss:"))
