@@ -42,7 +42,11 @@ pub(super) struct MemoryWatch {
     has_swap: bool,
     /// The result of the last count.
     used: u64,
+    /// The pages in it, with those that forks share counted once.
+    pages: u64,
     buffers: u64,
+    /// The number of descriptors when they were counted.
+    descriptors: u64,
     /// When to count them again.
     buffers_due: Option<Instant>,
     /// The last exact count of a bot with forks.
@@ -73,7 +77,9 @@ impl MemoryWatch {
             weakened: policy.weakened.clone(),
             has_swap: fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1),
             used: 0,
+            pages: u64::MAX,
             buffers: 0,
+            descriptors: 0,
             buffers_due: None,
             exact: None,
             faults: FaultCount::default(),
@@ -101,13 +107,15 @@ impl MemoryWatch {
         }
         let each: Vec<ProcessMemory> = processes.iter().map(|&pid| ProcessMemory::of(pid)).collect();
         self.faults.update(processes.iter().map(|&pid| (pid, faults(pid))).collect());
-        let more = self.tables_and_swap(&each) + self.kernel_bytes(processes);
-        let plain = each.iter().map(|one| one.private).sum::<u64>() + more;
-        self.used = if plain > self.threshold() && processes.len() > 1 {
-            self.without_shared(&each).min(plain - more) + more
+        let plain = each.iter().map(|one| one.private).sum::<u64>();
+        let tables = self.tables_and_swap(&each);
+        let kernel = self.kernel_bytes(processes, tables + plain.min(self.pages));
+        self.pages = if plain + tables + kernel > self.threshold() && processes.len() > 1 {
+            self.without_shared(&each).min(plain)
         } else {
             plain
         };
+        self.used = self.pages + tables + kernel;
         self.used > self.threshold()
     }
 
@@ -120,22 +128,36 @@ impl MemoryWatch {
         each.iter().map(|one| one.tables_and_swap()).sum()
     }
 
-    /// Buffers of sockets and pipes, and descriptions of mappings.
-    fn kernel_bytes(&mut self, processes: &[i32]) -> u64 {
+    /// Buffers of sockets and pipes, and descriptions of mappings. `other` is the memory besides.
+    fn kernel_bytes(&mut self, processes: &[i32], other: u64) -> u64 {
         if !self.has(Defence::Buffers) {
             return 0;
         }
-        let possible = processes.len() as u64 * self.open_files * SOCKET_BYTES;
-        if processes.len() <= FREE_PROCESSES && self.used + possible <= self.limit {
+        let open = self.open_descriptors(processes);
+        if processes.len() <= FREE_PROCESSES && self.used + open * SOCKET_BYTES <= self.limit {
             return 0;
         }
+        // Every descriptor since the last count may be a socket.
         let started = Instant::now();
-        if self.buffers_due.is_none_or(|due| started >= due) {
-            self.buffers = self.count_buffers(processes) + count_mappings(processes);
-            let pace = pace(self.used + self.buffers, self.limit, MAX_BUFFER_RATE).min(BUFFER_INTERVAL);
-            self.buffers_due = Some(started + pace.max(started.elapsed() * BUFFER_SHARE));
+        let at_most = self.buffers + open.saturating_sub(self.descriptors) * SOCKET_BYTES;
+        let may_exceed = open > self.descriptors && other + at_most > self.threshold();
+        if !may_exceed && self.buffers_due.is_some_and(|due| started < due) {
+            return at_most;
         }
+        self.buffers = self.count_buffers(processes) + count_mappings(processes);
+        self.descriptors = open;
+        let pace = pace(other + self.buffers, self.limit, MAX_BUFFER_RATE).min(BUFFER_INTERVAL);
+        self.buffers_due = Some(started + pace.max(started.elapsed() * BUFFER_SHARE));
         self.buffers
+    }
+
+    /// The number of descriptors of all processes. Older kernels do not tell; then the most that is possible.
+    fn open_descriptors(&self, processes: &[i32]) -> u64 {
+        let each = processes.iter().map(|pid| {
+            let count = fs::metadata(format!("/proc/{pid}/fd")).map_or(0, |about| about.len());
+            if count == 0 { self.open_files } else { count }
+        });
+        each.sum()
     }
 
     fn count_buffers(&self, processes: &[i32]) -> u64 {
