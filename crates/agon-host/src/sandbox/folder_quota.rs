@@ -58,6 +58,8 @@ struct Counting<'a> {
     file_size: u64,
     /// Whether the descriptors of the bot's processes can be listed.
     lists_descriptors: bool,
+    /// All folders that are measured.
+    folders: Vec<PathBuf>,
 }
 
 impl<'a> FolderWatch<'a> {
@@ -71,13 +73,15 @@ impl<'a> FolderWatch<'a> {
             measured: None,
             took: Duration::ZERO,
         };
+        let folders: Vec<WatchedFolder<'a>> = inexact(launch).map(folder).collect();
         let lists = |pid: &i32| fs::read_dir(format!("/proc/{pid}/fd")).is_ok();
         let counting = Counting {
             weakened: &launch.policy.weakened,
             file_size: launch.policy.limits.file_size,
             lists_descriptors: processes.iter().all(lists),
+            folders: folders.iter().map(|folder| folder.real.clone()).collect(),
         };
-        Self { folders: inexact(launch).map(folder).collect(), counting, written: WrittenBytes::default() }
+        Self { folders, counting, written: WrittenBytes::default() }
     }
 
     /// Time until the next check: before a bot can have written a tenth more than its quota.
@@ -213,10 +217,18 @@ impl Counting<'_> {
             }
             Err(_) => return 0,
         };
-        let open = entries.flatten().filter_map(|entry| fs::metadata(entry.path()).ok());
         let mut sum = 0;
-        for file in open.filter(|file| file.nlink() == 0 && file.dev() == device && file.is_file()) {
-            sum += if seen.insert(file.ino()) { self.entry(&file) } else { 0 };
+        for entry in entries.flatten() {
+            let Ok(file) = fs::metadata(entry.path()) else { continue };
+            if file.nlink() > 0 || file.dev() != device || !file.is_file() {
+                continue;
+            }
+            // The kernel still knows where it was. A file of another folder counts there.
+            let elsewhere =
+                |path: PathBuf| self.folders.iter().any(|other| other != folder && path.starts_with(other));
+            if !fs::read_link(entry.path()).is_ok_and(elsewhere) && seen.insert(file.ino()) {
+                sum += self.entry(&file);
+            }
         }
         for (inode, range) in deleted_mappings(pid, folder) {
             if seen.insert(inode) {
