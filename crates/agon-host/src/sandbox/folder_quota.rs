@@ -1,4 +1,4 @@
-//! The folders that a bot writes to: who owns them, and how much is in them.
+//! The folders that a bot writes to: their owner, and how much is in them.
 //!
 //! A folder that is not kept has a file system of its own where there are namespaces, with an exact size. All others are measured:
 //! by blocks and by lengths, with the files that are deleted but still open. A bot cannot grow a folder by more than it writes, so
