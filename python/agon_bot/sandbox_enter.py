@@ -8,11 +8,13 @@ A child of the zygote calls `enter(request)`. The request is plain data from the
 | `folder` | working directory |
 | `limits` | `{"NPROC": 64, ...}` by the names of the `resource` module, without `RLIMIT_` |
 | `user` | `[user, group]` to become; supplementary groups are dropped |
+| `dumpable` | lets the host look into the process; `/proc` must be closed to the bot then |
+| `huge_pages` | if false, the process gets no huge pages |
 | `drop` | gives up every capability permanently |
 | `landlock` | `files`, `network`, `scopes`: denied rights as bits; `rules`: allowed `[path, bits]`; `proc`: one more, if it exists |
 | `seccomp` | filters (arrays of `sock_filter`, hexadecimal) in order; the number `own` in them stands for this process |
 
-Always: `no_new_privs`, no core dumps, not dumpable. A layer that cannot be applied raises `EnterError`. A bot never
+Always: `no_new_privs`, no core dumps, not dumpable unless requested. A layer that cannot be applied raises `EnterError`. A bot never
 runs with fewer restrictions than requested.
 """
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 4, 22, 24, 36
-PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+PR_SET_NO_NEW_PRIVS, PR_SET_THP_DISABLE, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 41, 47, 4
 LAST_CAPABILITY = 63
 CAPABILITY_VERSION_3 = 0x20080522
 SECCOMP_MODE_FILTER = 2
@@ -82,8 +84,10 @@ def enter(request: Dict[str, Any]) -> None:
         if request.get("drop"):
             give_up_privileges(request.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
+        if not request.get("huge_pages", True):
+            _switch_huge_pages_off()
         # After the change of user, which resets both settings.
-        _prctl(PR_SET_DUMPABLE, 0)
+        _prctl(PR_SET_DUMPABLE, 1 if request.get("dumpable") else 0)
         if request.get("namespaces") is None:
             # In its own namespaces it ends with their first process.
             die_with_parent()
@@ -97,6 +101,13 @@ def enter(request: Dict[str, Any]) -> None:
             install_seccomp_filter(_for_this_process(code, request.get("own")))
     except Exception as error:
         raise EnterError(f"{type(error).__name__}: {error}") from error
+
+
+def _switch_huge_pages_off() -> None:
+    try:
+        _prctl(PR_SET_THP_DISABLE, 1)
+    except OSError:
+        pass  # a kernel without huge pages
 
 
 def setns(pidfd: int, kinds: int) -> None:

@@ -54,6 +54,29 @@ def reached(name, result=""):
     raise Reached(f"REACHED {name}: {result!r:.200}")
 
 
+def held(what, amount, limit):
+    """Reports how many MiB the bot holds of something that has a limit. The test fails if that is ever more than a tenth
+    too much. Ends the attack at half too much."""
+    print(f"HELD {amount:.0f} of {limit} MiB: {what}", file=sys.stderr, flush=True)
+    if amount >= 1.5 * limit:
+        reached(what, amount)
+
+
+MEMORY, DATA = 512, 64
+"""Limits of a bot, in MiB: memory, and the folder `data`."""
+
+
+def map_memory(size, flags=0, protection=3):
+    """Maps private memory with further flags. Returns its address."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    address = libc.mmap(None, size, protection, 0x22 | flags, -1, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return address
+
+
 def read(path):
     """The first bytes of a file."""
     with open(path, "rb") as file:

@@ -152,21 +152,55 @@ fn random_name() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
-/// Removes a folder, even if a bot removed our permissions in it.
+/// Removes a folder, whatever a bot has done in it. Errors are ignored.
 fn remove(outer: &Path) {
-    if fs::remove_dir_all(outer).is_err() {
-        open_up(outer);
-        let _ = fs::remove_dir_all(outer);
+    let _ = remove_all(outer);
+}
+
+/// Removes a folder with everything in it, even if a bot removed our permissions or made folders so deep that they cannot be opened
+/// all at once.
+pub(crate) fn remove_all(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    remove_flattened(folder)?;
+    fs::remove_dir(folder)
+}
+
+/// Empties a folder without ever going deeper than two levels: what is in a folder moves up before that folder is removed.
+fn remove_flattened(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    loop {
+        open(top)?;
+        let entries: Vec<DirEntry> = fs::read_dir(top)?.collect::<io::Result<_>>()?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        for entry in entries {
+            if !entry.file_type()?.is_dir() {
+                fs::remove_file(entry.path())?;
+                continue;
+            }
+            open(&entry.path())?;
+            for inner in fs::read_dir(entry.path())? {
+                let inner = inner?;
+                if !inner.file_type()?.is_dir() {
+                    fs::remove_file(inner.path())?;
+                    continue;
+                }
+                // To move a folder its owner must be able to write to it.
+                open(&inner.path())?;
+                moved += 1;
+                fs::rename(inner.path(), top.join(format!("{}-{moved}", random_name())))?;
+            }
+            fs::remove_dir(entry.path())?;
+        }
     }
 }
 
-fn open_up(folder: &Path) {
-    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
+/// Gives the owner all permissions.
+fn open(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(0o700))
 }
 
 #[cfg(test)]
@@ -183,6 +217,25 @@ mod tests {
         let outer = folder.outer.clone();
         drop(folder);
         assert!(!outer.exists());
+    }
+
+    #[test]
+    fn folder_deeper_than_descriptors_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let (deep, around) = (base.path().join("deep"), base.path().join("around"));
+        fs::create_dir(&deep).unwrap();
+        fs::write(deep.join("file"), "at the bottom").unwrap();
+        for _ in 0..3000 {
+            fs::create_dir(&around).unwrap();
+            fs::write(around.join("beside"), "").unwrap();
+            fs::rename(&deep, around.join("d")).unwrap();
+            fs::rename(&around, &deep).unwrap();
+        }
+        remove_flattened(base.path()).unwrap();
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
+        fs::create_dir_all(base.path().join("a/b")).unwrap();
+        remove_all(&base.path().join("a")).unwrap();
+        assert!(!base.path().join("a").exists());
     }
 
     #[test]

@@ -14,12 +14,15 @@
 //! The launcher stays: it adopts every process that the bot leaves behind, kills all of them when the engine says so or is gone,
 //! and until then keeps the kernel from reusing the bot's process id. The engine gets a [`SandboxedProcess`].
 //!
-//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the memory limit holds
-//! for each process, and the sum over a bot's processes is measured ten times a second with a quarter of tolerance. A kept folder
-//! is measured in the same way. A bot can exceed these limits between two measurements.
+//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the launcher counts memory
+//! and the space of kept folders from outside. It counts as often as a bot could exceed a limit by a tenth; on a machine so busy that
+//! the launcher does not run for milliseconds, a bot can take more in that time.
 
+mod bot_processes;
 mod cgroup;
+mod defence;
 mod enter;
+mod folder_quota;
 mod hidden_paths;
 mod landlock_rules;
 mod launch;
@@ -34,11 +37,13 @@ mod seccomp;
 mod spawn;
 mod syscall_lists;
 pub(crate) mod unsafe_syscalls;
+mod usage;
 mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+pub use defence::Defence;
 pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::defence::Defence;
 use super::layer::LayerKind;
 
 /// Everything the sandbox must know about one bot. It can be serialised and contains no handles.
@@ -41,6 +42,10 @@ pub struct Policy {
     pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
     pub without: Vec<LayerKind>,
+    /// Defences that are switched off. Only tests do that.
+    #[doc(hidden)]
+    #[serde(default)]
+    pub weakened: Vec<Defence>,
 }
 
 /// A folder that the bot can write to. It must exist.
@@ -49,7 +54,7 @@ pub struct Writable {
     /// Its path.
     pub path: PathBuf,
     /// Maximum size of its content. Exact for a folder that is not kept, if there are namespaces. Otherwise the launcher measures
-    /// ten times a second and kills a bot that exceeds it.
+    /// as often as needed and kills a bot before it exceeds this by a tenth.
     pub bytes: u64,
     /// Whether the content is kept after the bot has ended. Otherwise the folder is scratch space and starts empty.
     pub kept: bool,
@@ -86,8 +91,8 @@ impl User {
 /// Resource limits of a bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of private memory for each process; for all of them together if there is a cgroup. Without one, the launcher measures
-    /// ten times a second and kills a bot whose processes together use a quarter more.
+    /// Bytes of private memory, for each process and for all of them together. The launcher counts as often as needed and kills a bot
+    /// before it exceeds this by a tenth.
     pub memory: u64,
     /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
     pub address_space: Option<u64>,
@@ -156,6 +161,7 @@ impl Policy {
             user: None,
             required: REQUIRED.to_vec(),
             without: Vec::new(),
+            weakened: Defence::switched_off(),
         }
     }
 

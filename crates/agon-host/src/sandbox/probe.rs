@@ -151,8 +151,10 @@ fn try_seccomp() -> Result<String, StepError> {
         may_fork: true,
         signals_stay_inside: false,
         landlock_controls_truncate: false,
+        descriptors_are_listed: false,
+        weakened: Vec::new(),
     };
-    seccomp::restrict(options, getpid())?;
+    seccomp::restrict(&options, getpid())?;
     match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
         Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
         Err(other) => {
@@ -168,7 +170,9 @@ fn try_limits() -> Result<String, StepError> {
     if files.is_some_and(|most| most < u64::from(wanted.open_files)) {
         return Err(StepError::new("limits", "fewer descriptors than a bot needs"));
     }
-    limits::set(&wanted, 0)?;
+    let mut policy = Policy::new("/dev/null", "/");
+    policy.limits = wanted;
+    limits::set(&policy, 0)?;
     if getrlimit(Resource::Core).maximum == Some(0)
         && getrlimit(Resource::Data).maximum == Some(wanted.memory)
     {

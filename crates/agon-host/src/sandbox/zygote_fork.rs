@@ -95,13 +95,13 @@ fn run_namespace_init(
 pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, Json>, StepError> {
     let Launch { policy, plan, .. } = launch;
     let limits = plan.has(LayerKind::Limits).then(|| {
-        let all = limits::all(&policy.limits, others).into_iter();
+        let all = limits::all(policy, others).into_iter();
         all.map(|(name, _, limit)| (name.to_owned(), json!(limit))).collect::<Map<_, _>>()
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
-    let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
-    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(options)).transpose()?;
+    let options = seccomp::SeccompOptions::of(plan, policy);
+    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(&options)).transpose()?;
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     let hex = |bytes: Vec<u8>| {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
@@ -115,6 +115,9 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
         ("user".to_owned(), json!(plan.user.map(|user| [user.uid, user.gid]))),
         ("drop".to_owned(), json!(plan.has(LayerKind::Privileges) || plan.user.is_some())),
         ("landlock".to_owned(), json!(landlock)),
+        // Only root can otherwise list the descriptors and the memory of the fork. `/proc` is closed to the fork then.
+        ("dumpable".to_owned(), json!(plan.user.is_none())),
+        ("huge_pages".to_owned(), json!(limits.is_none())),
         ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
         ("own".to_owned(), json!(seccomp::OWN_PID_PLACEHOLDER)),
     ]);

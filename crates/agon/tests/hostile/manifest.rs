@@ -1,32 +1,41 @@
 //! All hostile bots with their kind and the required result. The first lines of each bot describe its attack.
 
 use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
-use crate::{Bot, Game, attack_must_fail, is_real};
+use crate::{Bot, Game, attack_must_fail, is_real, works_without};
 
-/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `slow`: it takes long. `holes`: it succeeds today.
+/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `limits`: it fails, but succeeds without the defences
+/// that are named. `slow`: it takes long. `holes`: it succeeds today.
 macro_rules! collection {
     (holds { $($held:ident $held_game:ident $held_expect:expr;)* }
      real { $($real:ident $real_game:ident $real_expect:expr;)* }
+     limits { $($limit:ident $limit_game:ident $limit_expect:expr, $off:literal;)* }
      slow { $($slow:ident $slow_game:ident $slow_expect:expr;)* }
      holes { $($hole:ident $hole_game:ident $hole_expect:expr, $why:literal;)* }) => {
         pub const BOTS: &[Bot] = &[
             $(bot(stringify!($held), Game::$held_game, $held_expect),)*
             $(Bot { real: true, ..bot(stringify!($real), Game::$real_game, $real_expect) },)*
+            $(Bot { defences: Some($off), ..bot(stringify!($limit), Game::$limit_game, $limit_expect) },)*
             $(Bot { slow: true, ..bot(stringify!($slow), Game::$slow_game, $slow_expect) },)*
             $(Bot { hole: Some($why), ..bot(stringify!($hole), Game::$hole_game, $hole_expect) },)*
         ];
         $(#[test] fn $held() { attack_must_fail(stringify!($held)); })*
         $(#[test] fn $real() { attack_must_fail(stringify!($real)); })*
+        $(#[test] fn $limit() { attack_must_fail(stringify!($limit)); })*
         $(#[test] fn $slow() { attack_must_fail(stringify!($slow)); })*
         $(#[test] #[ignore = $why] fn $hole() { attack_must_fail(stringify!($hole)); })*
         mod without_the_sandbox {
             $(#[test] fn $real() { super::is_real(stringify!($real)); })*
         }
+        /// Needs a program with debug assertions: others have no way to switch a defence off.
+        #[cfg(debug_assertions)]
+        mod without_its_defence {
+            $(#[test] fn $limit() { super::works_without(stringify!($limit)); })*
+        }
     };
 }
 
 const fn bot(name: &'static str, game: Game, expect: Expect) -> Bot {
-    Bot { name, game, expect, real: false, slow: false, hole: None }
+    Bot { name, game, expect, real: false, slow: false, hole: None, defences: None }
 }
 
 collection! {
@@ -184,9 +193,50 @@ collection! {
         memfd_exec Connect Nothing;
         own_memory Connect Nothing;
         priority Connect Nothing;
+        memory_locked Connect Nothing;
+        huge_pages_on Connect Nothing;
+        limits_of_children Connect Nothing;
+        clone_signals Connect Nothing;
+        cache_queries Connect Nothing;
+        disk_attributes Connect Nothing;
         ipc_system_v Connect Nothing;
         ipc_posix Connect Nothing;
         programs_of_others Connect Nothing;
+    }
+    limits {
+        // Memory.
+        memory_growing_stack Connect Nothing, "mapping-flags,memory-count";
+        memory_huge_pool Connect Nothing, "mapping-flags";
+        memory_read_only Connect Fault("crash", "memory"), "memory-count";
+        memory_without_access Connect Fault("crash", "memory"), "memory-count";
+        memory_populated Connect Fault("crash", "memory"), "memory-count";
+        memory_stack_copy Connect Fault("crash", "memory"), "memory-count";
+        memory_page_tables Connect Fault("crash", "memory"), "page-tables";
+        memory_forked_writes Connect Harmless, "forked-memory";
+        memory_orphans Connect Harmless, "memory-count";
+        memory_sealed Connect Nothing, "kernel-objects";
+        // Memory of the kernel.
+        kernel_rulesets Connect Nothing, "kernel-objects";
+        kernel_filters Connect Nothing, "kernel-objects";
+        kernel_page_handler Connect Nothing, "kernel-objects";
+        kernel_pipes Connect Nothing, "buffers";
+        kernel_sockets Connect Harmless, "buffers";
+        kernel_signals Connect Nothing, "pending-signals";
+        cache_advice Connect Nothing, "page-advice";
+        // Disk.
+        disk_reserved Connect Nothing, "blocks";
+        disk_deleted Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_replaced Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_deleted_mapped Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_deleted_children Connect Harmless, "deleted-files";
+        disk_thread_table Connect Nothing, "descriptor-tables";
+        disk_in_flight Connect Nothing, "descriptor-tables";
+        disk_nameless Connect Nothing, "descriptor-tables,deleted-files";
+        disk_sparse Connect Fault("crash", "wrote more"), "lengths";
+        disk_entries Connect Fault("crash", "wrote more"), "entries";
+        disk_fast Connect Fault("crash", "wrote more"), "folder-pace";
+        disk_mapped_writes Connect Fault("crash", "wrote more"), "blocks,lengths";
+        disk_deep Connect Fault("crash", "wrote more"), "unlistable-folders";
     }
     slow {
         state_takeover Solitude Refused("not ready");
