@@ -18,6 +18,7 @@
 //! for each process, and the sum over a bot's processes is measured ten times a second with a quarter of tolerance. A kept folder
 //! is measured in the same way. A bot can exceed these limits between two measurements.
 
+mod bot_group;
 mod cgroup;
 mod enter;
 mod hidden_paths;
@@ -39,6 +40,7 @@ mod zygote_fork;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+pub use bot_group::BotGroup;
 pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;

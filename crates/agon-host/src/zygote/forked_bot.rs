@@ -20,7 +20,7 @@ use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
     CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
-    without_sleep,
+    without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -81,6 +81,8 @@ pub struct ForkedBot {
     starts_game: bool,
     /// When it is stopped between requests.
     hold: PausePolicy,
+    /// It has worked between an answer and the next request, so it is stopped after each answer from now on.
+    works_off_turn: bool,
     stopped: bool,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
@@ -134,7 +136,7 @@ impl ForkedBot {
             sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
         let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
-            meter: CpuMeter::new(metered),
+            meter: CpuMeter::of_bot(metered, process.group().cloned(), None, zygote.hold == PausePolicy::Never),
             metered,
             process,
             asking,
@@ -149,6 +151,7 @@ impl ForkedBot {
             ending: false,
             starts_game: false,
             hold: zygote.hold,
+            works_off_turn: false,
             stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
@@ -281,18 +284,25 @@ impl ForkedBot {
             None => (Instant::now(), self.metered),
         };
         if std::mem::take(&mut self.starts_game) && sender != self.metered && sender != 0 {
-            self.meter = CpuMeter::new(sender);
+            self.meter = self.meter_of(sender);
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
+        if self.forks_calls && !self.expects_turns {
+            self.meter.start_over();
+        }
+        self.meter.look_if_due();
         let flags = self.task_flags();
         let mut usage = self.meter.read_with(flags);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(usage_of(sender));
+            let call = usage_of(sender);
+            self.meter.add_call(call);
+            usage = usage.plus(call);
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        let mut times = self.times(UsageSample { at, usage }, flags);
+        let mut times = self.times(UsageSample { at, usage });
+        self.works_off_turn |= worked_before(times, at.saturating_duration_since(self.asked_first));
         // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
@@ -304,14 +314,21 @@ impl ForkedBot {
         (times, flags)
     }
 
+    /// A meter of the process that answers: the bot's process, or its fork for a game.
+    fn meter_of(&self, answering: u32) -> CpuMeter {
+        let bot = self.process.pid().as_raw_nonzero().get().unsigned_abs();
+        let is_single = self.hold == PausePolicy::Never;
+        CpuMeter::of_bot(answering, self.process.group().cloned(), Some(bot), is_single)
+    }
+
     /// The bot's threads and children, if it can have any.
     fn task_flags(&self) -> TaskFlags {
         if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.task_flags() }
     }
 
     /// The times from the request until a sample, without steal time.
-    fn times(&self, until: UsageSample, flags: TaskFlags) -> AnswerTimes {
-        let times = since_asked(self.asked, self.asked_first, until, flags.children);
+    fn times(&self, until: UsageSample) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, self.limit);
         self.stolen.subtract_from(times, self.limit)
     }
 
@@ -331,9 +348,9 @@ impl ForkedBot {
         self.log.lock().read();
     }
 
-    /// Stops the bot if it has threads or children that could continue.
+    /// Stops the bot if it has threads or children that could continue, or works between requests.
     fn pause_if_busy(&mut self, flags: TaskFlags) {
-        if !self.gone && flags.any() {
+        if !self.gone && !self.forks_calls && (flags.any() || self.works_off_turn) {
             let _ = self.process.pause();
             self.stopped = true;
         }
@@ -412,10 +429,9 @@ impl BotConnection for ForkedBot {
         self.wait_for_call_exit();
         self.limit = limit;
         self.wanted = lines;
-        // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
+        // What it has used since its last answer is charged with this one.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
         if std::mem::take(&mut self.stopped) {
-            self.asked.usage = self.meter.read();
             let _ = self.process.resume();
         }
         AWAITED.with_borrow_mut(|asked| {
@@ -461,7 +477,7 @@ impl BotConnection for ForkedBot {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(UsageSample { at: now, usage }, self.task_flags());
+                let times = self.times(UsageSample { at: now, usage });
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
