@@ -28,6 +28,11 @@ pub trait ProcessHandle: Debug + Send {
     /// The id of the process whose time is measured.
     fn id(&self) -> u32;
 
+    /// Whether it runs in the sandbox.
+    fn is_sandboxed(&self) -> bool {
+        false
+    }
+
     /// The cgroup of all its processes, if it has one.
     fn group(&self) -> Option<Arc<BotGroup>> {
         None
@@ -55,6 +60,10 @@ pub trait ProcessHandle: Debug + Send {
 impl ProcessHandle for SandboxedProcess {
     fn id(&self) -> u32 {
         self.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    fn is_sandboxed(&self) -> bool {
+        true
     }
 
     fn group(&self) -> Option<Arc<BotGroup>> {

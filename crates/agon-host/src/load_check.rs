@@ -82,9 +82,13 @@ impl LoadCheck {
                 quote_line(&line)
             )));
         }
-        match answer.get("error") {
-            None | Some(Json::Null) => Ok(answer),
-            Some(error) => Err(not_loaded(error)),
+        match (answer.get("error"), self.process.leftover()) {
+            (None | Some(Json::Null), None) => Ok(answer),
+            (None | Some(Json::Null), Some(kind)) => Err(BotRejection::new(
+                format!("starts a {kind} while it is loaded"),
+                "start it in a game: each game begins with the bot as it was loaded, and nothing else may run on",
+            )),
+            (Some(error), _) => Err(not_loaded(error)),
         }
     }
 

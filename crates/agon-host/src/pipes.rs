@@ -135,6 +135,11 @@ impl BotPipes {
         self.meter.sample()
     }
 
+    /// How its CPU time is measured. A program without a sandbox can have other processes, of which only those that run are counted.
+    pub fn meter(&self) -> &'static str {
+        if self.handle.is_sandboxed() { self.meter.kind() } else { "running processes" }
+    }
+
     /// The next line that has arrived.
     pub fn line(&mut self) -> Option<Vec<u8>> {
         self.lines.take()

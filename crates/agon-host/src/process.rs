@@ -90,6 +90,10 @@ impl BotConnection for LineProcess {
         self.id
     }
 
+    fn meter(&self) -> &'static str {
+        lock(&self.pipes).meter()
+    }
+
     fn unsolicited_output(&mut self) -> Option<String> {
         lock(&self.pipes).unsolicited().map(|bytes| quote_line(&bytes))
     }

@@ -55,18 +55,28 @@ impl UsageSample {
 /// All CPU time since the last answer is charged, also what was used before the request: a bot that thinks on another bot's time
 /// pays for it. Up to the wall time since the request the charge is exact. More than that can only come from before the request
 /// or from several cores; a little of it is forgiven, because the Python host works a little after each answer.
-pub fn since_asked(
-    asked: UsageSample,
-    first: Instant,
-    until: UsageSample,
-    limit: Duration,
-) -> AnswerTimes {
+pub fn since_asked(asked: UsageSample, first: Instant, until: UsageSample, limit: Duration) -> AnswerTimes {
     let times = until.since(asked);
     let wall = until.at.saturating_duration_since(first);
     let forgiven = MAX_FORGIVEN_CPU.min(limit / 100);
     // While this thread waited for a processor the bot may already have worked, so its CPU time is charged in any case.
-    let due = if times.cpu > wall + forgiven { times.cpu } else { times.cpu.min(wall) };
-    times.charged_at_least(due)
+    let all = times.cpu > wall + forgiven && !is_switched_off("meter");
+    times.charged_at_least(if all { times.cpu } else { times.cpu.min(wall) })
+}
+
+/// Whether a test has switched a defence off, to show that the attack behind it is real: `meter` or `cgroup` in
+/// `AGON_TEST_DEFENCES_OFF`. Programs built for use do not read this variable.
+#[cfg(debug_assertions)]
+pub fn is_switched_off(defence: &str) -> bool {
+    static OFF: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let off = OFF.get_or_init(|| std::env::var("AGON_TEST_DEFENCES_OFF").unwrap_or_default());
+    off.split(',').any(|one| one == defence)
+}
+
+/// No defence can be switched off in a program built for use.
+#[cfg(not(debug_assertions))]
+pub const fn is_switched_off(_: &str) -> bool {
+    false
 }
 
 /// Whether the bot must have worked before the request: it used more CPU time than has passed since.
@@ -150,7 +160,16 @@ impl CpuMeter {
         let tasks = File::open(format!("/proc/{pid}/task")).ok();
         let leader = File::open(format!("/proc/{pid}/schedstat")).ok();
         let children = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
-        Self { tasks, leader, children, pid, group: None, loader: None, is_single: false, seen: Cell::default() }
+        Self {
+            tasks,
+            leader,
+            children,
+            pid,
+            group: None,
+            loader: None,
+            is_single: false,
+            seen: Cell::default(),
+        }
     }
 
     /// A meter of a bot that answers with this process. `loader` is the process that has loaded the bot, if it is another one.
@@ -161,6 +180,12 @@ impl CpuMeter {
         let meter = Self { group, loader, is_single, ..Self::new(pid) };
         meter.look();
         meter
+    }
+
+    /// How this meter measures, in one word: `cgroup`, all processes that the bot ever had; `process`, one process that can start no
+    /// other.
+    pub fn kind(&self) -> &'static str {
+        if self.group.is_some() { "cgroup" } else { "process" }
     }
 
     /// Forgets what the looks have shown: from now on the bot itself is measured, not how it was loaded.
@@ -227,6 +252,9 @@ impl CpuMeter {
         };
         let mut seen = self.seen.get();
         seen.own = process_cpu_time(self.pid).unwrap_or(seen.own);
+        if is_switched_off("meter") {
+            seen.own = self.cpu_of_running_threads();
+        }
         self.seen.set(seen);
         let mut cpu = seen.own + seen.others;
         // Without a cgroup, only what still runs can be counted, and the children may occupy the processor for which it waits.
@@ -248,13 +276,22 @@ impl CpuMeter {
         about.is_some_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
     }
 
+    /// Time that its running threads have waited for a processor.
     fn wait_of_threads(&self) -> Duration {
+        self.usage_of_threads().map(|usage| usage.wait).sum()
+    }
+
+    /// CPU time of the threads that still run: what a weaker meter would count.
+    fn cpu_of_running_threads(&self) -> Duration {
+        self.usage_of_threads().map(|usage| usage.cpu).sum()
+    }
+
+    fn usage_of_threads(&self) -> impl Iterator<Item = Usage> {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
-        let waits = threads.filter_map(|thread| {
+        threads.filter_map(|thread| {
             let file = File::open(thread.path().join("schedstat")).ok()?;
-            read_schedstat(&file).ok().map(|usage| usage.wait)
-        });
-        waits.sum()
+            read_schedstat(&file).ok()
+        })
     }
 
     /// The usage of its children that run or wait to be reaped.
@@ -349,6 +386,11 @@ const MAX_STEAL_TIME_AGE: Duration = Duration::from_millis(50);
 /// The usage of a process with one thread, read once.
 pub fn usage_of(pid: u32) -> Usage {
     File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_schedstat(&file)).unwrap_or_default()
+}
+
+/// Whether a process has threads besides the first, looked up once.
+pub fn has_threads(pid: u32) -> bool {
+    std::fs::metadata(format!("/proc/{pid}/task")).is_ok_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
 }
 
 /// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine

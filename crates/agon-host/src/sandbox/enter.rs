@@ -89,7 +89,9 @@ fn enter(
     umask(FileMode::RWXG | FileMode::RWXO);
     unsafe_syscalls::default_signals();
     if plan.has(LayerKind::Seccomp) {
-        seccomp::restrict(seccomp::SeccompOptions::of(plan, policy.limits.processes), getpid())?;
+        let may_start_processes = policy.may_start_processes(plan.has(LayerKind::Cgroup));
+        let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
+        seccomp::restrict(seccomp::SeccompOptions { may_start_processes, ..options }, getpid())?;
     }
     Ok(())
 }

@@ -151,6 +151,7 @@ fn try_seccomp() -> Result<String, StepError> {
     limits::drop_privileges(None)?;
     let options = seccomp::SeccompOptions {
         may_fork: true,
+        may_start_processes: true,
         signals_stay_inside: false,
         landlock_controls_truncate: false,
     };
@@ -181,7 +182,10 @@ fn try_limits() -> Result<String, StepError> {
 
 fn try_cgroup(parents: &[PathBuf]) -> Result<String, StepError> {
     if parents.is_empty() {
-        return Err(StepError::new("cgroup", "this kernel has no cgroup of version 2 mounted, or none was given"));
+        return Err(StepError::new(
+            "cgroup",
+            "this kernel has no cgroup of version 2 mounted, or none was given",
+        ));
     }
     let place = parents.iter().map(|parent| parent.display().to_string()).collect::<Vec<_>>().join(", ");
     let step = format!("creating a cgroup in {place}");

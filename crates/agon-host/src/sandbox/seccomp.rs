@@ -19,8 +19,10 @@ use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, REFUSED, REFUSED_ARCH};
 /// Options of the filters, besides the lists below.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeccompOptions {
-    /// The bot may start processes and threads.
+    /// The bot may start threads, and processes if `may_start_processes`.
     pub may_fork: bool,
+    /// The bot may start processes, not only threads.
+    pub may_start_processes: bool,
     /// Another layer keeps signals inside. Without one, the bot can only signal itself.
     pub signals_stay_inside: bool,
     /// Landlock controls truncation.
@@ -31,6 +33,7 @@ impl SeccompOptions {
     pub(super) fn of(plan: &SandboxPlan, processes: u32) -> Self {
         Self {
             may_fork: processes > 1,
+            may_start_processes: true,
             signals_stay_inside: plan.signals_stay_inside(),
             landlock_controls_truncate: plan.mode.is_some()
                 || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
@@ -108,8 +111,10 @@ fn allowed(options: SeccompOptions) -> Result<Rules, StepError> {
         .step("seccomp")?;
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix, stream]).step("seccomp")?]);
     if options.may_fork {
-        rules.insert(libc::SYS_clone, vec![low(0, SeccompCmpOp::MaskedEq(NEW_NAMESPACES), 0)?]);
-        for &call in FORKS {
+        let required = if options.may_start_processes { 0 } else { CLONE_THREAD };
+        let op = SeccompCmpOp::MaskedEq(NEW_NAMESPACES | required);
+        rules.insert(libc::SYS_clone, vec![low(0, op, required)?]);
+        for &call in FORKS.iter().filter(|_| options.may_start_processes) {
             rules.insert(call, Vec::new());
         }
     }
@@ -152,7 +157,12 @@ fn refused(options: SeccompOptions, own: u32) -> Result<Rules, StepError> {
         rules.insert(libc::SYS_pidfd_send_signal, Vec::new());
     }
     if options.may_fork {
-        rules.insert(libc::SYS_clone, new_namespace_rules()?);
+        let mut clone_rules = new_namespace_rules()?;
+        if !options.may_start_processes {
+            clone_rules.push(low(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?);
+            rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
+        }
+        rules.insert(libc::SYS_clone, clone_rules);
     } else {
         rules.insert(libc::SYS_clone, Vec::new());
         rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
@@ -183,6 +193,9 @@ fn new_namespace_rules() -> Result<Vec<SeccompRule>, StepError> {
         .map(|flag| low(0, SeccompCmpOp::MaskedEq(flag), flag))
         .collect()
 }
+
+/// Flag of `clone`: a thread of this process.
+const CLONE_THREAD: u64 = libc::CLONE_THREAD as u64;
 
 /// `CLONE_NEW*`: time, mount, cgroup, host name, IPC, user, process, network.
 const NEW_NAMESPACES: u64 =

@@ -4,8 +4,8 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -198,10 +198,20 @@ impl Launcher {
         let kinds = plan.kinds.clone();
         let name = format!("{}{}-{}", cgroup::NAME_PREFIX, getpid().as_raw_nonzero(), next_number());
         let group = plan.cgroups.iter().map(|parent| parent.join(&name)).collect::<Vec<_>>();
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name, zygote });
+        let policy = policy.clone();
+        let policy = if plan.has(LayerKind::Cgroup) { policy } else { policy.without_cgroup() };
+        let launch = Box::new(Launch { policy, plan, name, zygote });
         let (launcher, control) = self.start()?;
-        let mut jailed =
-            SandboxedProcess { launcher, control, pid: None, kinds, group: None, ended: None, gone: false, ends };
+        let mut jailed = SandboxedProcess {
+            launcher,
+            control,
+            pid: None,
+            kinds,
+            group: None,
+            ended: None,
+            gone: false,
+            ends,
+        };
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
         launcher_protocol::send(&jailed.control, &LauncherRequest::Launch(launch), &borrowed)
             .map_err(SandboxError::Silent)?;

@@ -101,7 +101,10 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
-    let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
+    let options = seccomp::SeccompOptions {
+        may_start_processes: policy.may_start_processes(plan.has(LayerKind::Cgroup)),
+        ..seccomp::SeccompOptions::of(plan, policy.limits.processes)
+    };
     let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(options)).transpose()?;
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     let hex = |bytes: Vec<u8>| {

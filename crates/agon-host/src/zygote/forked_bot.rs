@@ -19,8 +19,8 @@ use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
-    without_sleep, worked_before,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late,
+    is_switched_off, since_asked, usage_of, without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -75,6 +75,8 @@ pub struct ForkedBot {
     used: Usage,
     /// Whether a new fork gives each answer.
     forks_calls: bool,
+    /// Whether a new fork plays each game.
+    forks_games: bool,
     /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
     /// A new fork, which plays the game, gives the next answer.
@@ -136,7 +138,12 @@ impl ForkedBot {
             sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
         let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
-            meter: CpuMeter::of_bot(metered, process.group().cloned(), None, zygote.hold == PausePolicy::Never),
+            meter: CpuMeter::of_bot(
+                metered,
+                process.group().cloned(),
+                None,
+                zygote.hold == PausePolicy::Never,
+            ),
             metered,
             process,
             asking,
@@ -148,6 +155,7 @@ impl ForkedBot {
             waits_without_stderr: 0,
             used: Usage::default(),
             forks_calls: zygote.forks_calls,
+            forks_games: zygote.forks_games,
             ending: false,
             starts_game: false,
             hold: zygote.hold,
@@ -314,11 +322,21 @@ impl ForkedBot {
         (times, flags)
     }
 
+    /// The id of the process that has loaded the bot.
+    fn loader(&self) -> u32 {
+        self.process.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Whether it can play another game: nothing that an earlier one has started still runs.
+    pub fn can_play_again(&self) -> bool {
+        let known = [self.loader(), self.metered];
+        !self.forks_games || self.process.group().is_none_or(|group| !group.has_others(&known))
+    }
+
     /// A meter of the process that answers: the bot's process, or its fork for a game.
     fn meter_of(&self, answering: u32) -> CpuMeter {
-        let bot = self.process.pid().as_raw_nonzero().get().unsigned_abs();
         let is_single = self.hold == PausePolicy::Never;
-        CpuMeter::of_bot(answering, self.process.group().cloned(), Some(bot), is_single)
+        CpuMeter::of_bot(answering, self.process.group().cloned(), Some(self.loader()), is_single)
     }
 
     /// The bot's threads and children, if it can have any.
@@ -454,6 +472,25 @@ impl BotConnection for ForkedBot {
 
     fn mark_game_start(&mut self) {
         self.starts_game = true;
+        // Whatever the last game has started ends with it. Its fork itself is just ending.
+        if let Some(group) = self.process.group() {
+            group.kill_others(&[self.loader(), self.metered]);
+        }
+    }
+
+    fn meter(&self) -> &'static str {
+        self.meter.kind()
+    }
+
+    fn leftover(&self) -> Option<&'static str> {
+        if !self.forks_games || is_switched_off("meter") {
+            return None;
+        }
+        let known = [self.loader(), self.metered];
+        if self.process.group().is_some_and(|group| group.has_others(&known)) {
+            return Some("process");
+        }
+        has_threads(self.loader()).then_some("thread")
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
@@ -498,8 +535,15 @@ impl BotConnection for ForkedBot {
             others_first = false;
         }
         self.forget();
+        let starts_game = self.starts_game;
         let (times, flags) = self.measure();
         self.pause_if_busy(flags);
+        if starts_game && let Some(kind) = self.leftover() {
+            let how = format!(
+                "a {kind} that it started while it was loaded still runs; each game begins with nothing else"
+            );
+            return (times, Err(AnswerError::Ended(how)));
+        }
         if std::mem::take(&mut self.unsolicited) {
             let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
             return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));
