@@ -340,7 +340,10 @@ pub fn require_cgroup() -> Result<(), Diagnostic> {
     match layers.iter().find(|layer| layer.kind == LayerKind::Cgroup && !layer.active) {
         None => Ok(()),
         Some(layer) => {
-            let what = format!("the competition requires meter = \"cgroup\", but bots get no cgroup: {}", layer.detail);
+            let what = format!(
+                "the competition requires meter = \"cgroup\", but bots get no cgroup: {}",
+                layer.detail
+            );
             Err(broke(what).hint(layer.how_to_get()))
         }
     }

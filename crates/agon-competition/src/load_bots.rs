@@ -4,7 +4,9 @@ use std::path::Path;
 
 use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
 use agon_bots::source::source_check::check_source;
-use agon_bots::{BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup};
+use agon_bots::{
+    BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup,
+};
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;

@@ -28,7 +28,16 @@ pub struct TextPlayer<G: Game> {
 impl<G: Game> TextPlayer<G> {
     /// A player that starts a new process for each game.
     pub fn new(program: Program, write: TextRequestWriter<G>) -> Self {
-        Self { program, write, seed: 0, process: None, meter: None, gone: None, problem: None, text: Vec::new() }
+        Self {
+            program,
+            write,
+            seed: 0,
+            process: None,
+            meter: None,
+            gone: None,
+            problem: None,
+            text: Vec::new(),
+        }
     }
 
     /// The process id, while a process runs.

@@ -393,6 +393,18 @@ pub fn has_threads(pid: u32) -> bool {
     std::fs::metadata(format!("/proc/{pid}/task")).is_ok_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
 }
 
+/// Whether the session of a process has other processes. A bot's processes cannot leave its session. Looks at all processes.
+pub fn leads_others(pid: u32) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let session = |other: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{other}/stat")).ok()?;
+        // Field 6 of the line, field 4 after the name.
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(3)?.parse::<u32>().ok()
+    };
+    others.filter(|&other| other != pid).any(|other| session(other) == Some(pid))
+}
+
 /// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine
 /// made it wait: the host took the processor away (the kernel reports that only in whole ticks, see [`StealTime`]), or a page of its
 /// memory had to be read from disk again.

@@ -72,7 +72,9 @@ impl LayerKind {
             Self::Limits => {
                 "memory, processes, descriptors, file sizes and CPU time are limited; no core dumps"
             }
-            Self::Cgroup => "one meter for all processes of a bot, ended ones included; all of them are frozen off turn and killed at once",
+            Self::Cgroup => {
+                "one meter for all processes of a bot, ended ones included; all of them are frozen off turn and killed at once"
+            }
             Self::User => "each bot runs as a separate user that owns nothing",
             Self::Privileges => "no capabilities, and no program can give any",
         }

@@ -333,6 +333,18 @@ impl ForkedBot {
         !self.forks_games || self.process.group().is_none_or(|group| !group.has_others(&known))
     }
 
+    /// A process or thread that the bot has started while it was loaded.
+    fn helper(&self) -> Option<&'static str> {
+        if !self.forks_games || is_switched_off("meter") {
+            return None;
+        }
+        let known = [self.loader(), self.metered];
+        if self.process.group().is_some_and(|group| group.has_others(&known)) {
+            return Some("process");
+        }
+        has_threads(self.loader()).then_some("thread")
+    }
+
     /// A meter of the process that answers: the bot's process, or its fork for a game.
     fn meter_of(&self, answering: u32) -> CpuMeter {
         let is_single = self.hold == PausePolicy::Never;
@@ -483,14 +495,9 @@ impl BotConnection for ForkedBot {
     }
 
     fn leftover(&self) -> Option<&'static str> {
-        if !self.forks_games || is_switched_off("meter") {
-            return None;
-        }
-        let known = [self.loader(), self.metered];
-        if self.process.group().is_some_and(|group| group.has_others(&known)) {
-            return Some("process");
-        }
-        has_threads(self.loader()).then_some("thread")
+        // Without a cgroup this takes a millisecond, so it is not done for each game: there the fork has no room then.
+        let hidden = || self.process.group().is_none() && leads_others(self.loader());
+        self.helper().or_else(|| (self.forks_games && hidden()).then_some("process"))
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
@@ -538,7 +545,7 @@ impl BotConnection for ForkedBot {
         let starts_game = self.starts_game;
         let (times, flags) = self.measure();
         self.pause_if_busy(flags);
-        if starts_game && let Some(kind) = self.leftover() {
+        if starts_game && let Some(kind) = self.helper() {
             let how = format!(
                 "a {kind} that it started while it was loaded still runs; each game begins with nothing else"
             );

@@ -6,7 +6,9 @@ use serde_json::{Map, Value as Json, json};
 use agon_core::BotLifetime;
 use agon_core::assets::content_hash;
 
-use super::{CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{
+    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule,
+};
 use crate::result::Entrant;
 
 /// Raised when a key is removed or changes its meaning.

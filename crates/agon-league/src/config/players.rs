@@ -2,7 +2,9 @@
 
 use agon_core::{GameInfo, Settings};
 
-use super::{CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{
+    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule,
+};
 use crate::format::Format;
 
 impl CompetitionConfig {

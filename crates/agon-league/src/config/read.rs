@@ -9,8 +9,18 @@ use super::toml_reader::{Located, TomlReader};
 use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 10] =
-    ["name", "game", "seed", "sandbox", "meter", "stateless", "bots_per_contributor", "settings", "entrant", "phase"];
+pub const TOP_LEVEL_KEYS: [&str; 10] = [
+    "name",
+    "game",
+    "seed",
+    "sandbox",
+    "meter",
+    "stateless",
+    "bots_per_contributor",
+    "settings",
+    "entrant",
+    "phase",
+];
 /// Hint for `[[entrant]]`.
 const ENTRANT_HINT: &str = "write [[entrant]], with two brackets, and bot = \"...\" below it";
 /// Hint for `[[phase]]`.

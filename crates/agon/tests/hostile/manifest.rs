@@ -1,26 +1,33 @@
 //! All hostile bots with their kind and the required result. The first lines of each bot describe its attack.
 
-use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
-use crate::{Bot, Game, attack_must_fail, is_real};
+use crate::Expect::{self, Charged, Fault, Harmless, Nothing, Refused};
+use crate::{Bot, Game, attack_must_fail, is_free_without_the_meter, is_real};
 
-/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `slow`: it takes long. `holes`: it succeeds today.
+/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `charged`: what it uses is charged, but not with the
+/// meter switched off. `slow`: it takes long. `holes`: it succeeds today.
 macro_rules! collection {
     (holds { $($held:ident $held_game:ident $held_expect:expr;)* }
      real { $($real:ident $real_game:ident $real_expect:expr;)* }
+     charged { $($charged:ident;)* }
      slow { $($slow:ident $slow_game:ident $slow_expect:expr;)* }
      holes { $($hole:ident $hole_game:ident $hole_expect:expr, $why:literal;)* }) => {
         pub const BOTS: &[Bot] = &[
             $(bot(stringify!($held), Game::$held_game, $held_expect),)*
             $(Bot { real: true, ..bot(stringify!($real), Game::$real_game, $real_expect) },)*
+            $(bot(stringify!($charged), Game::Timed, Charged),)*
             $(Bot { slow: true, ..bot(stringify!($slow), Game::$slow_game, $slow_expect) },)*
             $(Bot { hole: Some($why), ..bot(stringify!($hole), Game::$hole_game, $hole_expect) },)*
         ];
         $(#[test] fn $held() { attack_must_fail(stringify!($held)); })*
         $(#[test] fn $real() { attack_must_fail(stringify!($real)); })*
+        $(#[test] fn $charged() { attack_must_fail(stringify!($charged)); })*
         $(#[test] fn $slow() { attack_must_fail(stringify!($slow)); })*
         $(#[test] #[ignore = $why] fn $hole() { attack_must_fail(stringify!($hole)); })*
         mod without_the_sandbox {
             $(#[test] fn $real() { super::is_real(stringify!($real)); })*
+        }
+        mod without_the_meter {
+            $(#[test] fn $charged() { super::is_free_without_the_meter(stringify!($charged)); })*
         }
     };
 }
@@ -144,6 +151,7 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
+        helper_at_load Colour Refused("starts a process while it is loaded");
         // Former holes.
         state_signals Solitude Harmless;
         state_parent_descriptors Solitude Harmless;
@@ -187,6 +195,17 @@ collection! {
         ipc_system_v Connect Nothing;
         ipc_posix Connect Nothing;
         programs_of_others Connect Nothing;
+    }
+    charged {
+        clock_by_threads;
+        clock_by_orphans;
+        clock_by_siblings;
+        clock_by_clone3;
+        clock_by_program;
+        think_after_answer;
+        think_in_orphan;
+        think_when_woken;
+        think_in_timer;
     }
     slow {
         state_takeover Solitude Refused("not ready");
