@@ -91,8 +91,8 @@ const MAX_FORGIVEN_CPU: Duration = Duration::from_micros(200);
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 /// The same for a bot that can have only one thread and no children: the look only confirms that.
 const LOOK_INTERVAL_IF_SINGLE: Duration = Duration::from_millis(20);
-/// CPU time of ending a fork after its answer, which only the cgroup counts.
-const CALL_EXIT_ALLOWANCE: Duration = Duration::from_millis(1);
+/// CPU time of starting a fork for a call and of ending it after its answer, which only the cgroup counts.
+const CALL_EXIT_ALLOWANCE: Duration = Duration::from_millis(2);
 /// The cgroup's figure lags behind running processes by up to a tick of the kernel.
 const GROUP_LAG: Duration = Duration::from_millis(4);
 

@@ -45,6 +45,12 @@ impl BotGroup {
         self.freeze.write_all_at(if frozen { b"1" } else { b"0" }, 0)
     }
 
+    /// Whether all processes of the cgroup are stopped. That takes a moment after [`Self::set_frozen`].
+    pub fn is_frozen(&self) -> bool {
+        let events = fs::read_to_string(self.folder.join("cgroup.events")).unwrap_or_default();
+        events.lines().any(|line| line == "frozen 1")
+    }
+
     /// The ids of all processes in the cgroup.
     pub fn pids(&self) -> Vec<u32> {
         let mut bytes = [0; 4096];
