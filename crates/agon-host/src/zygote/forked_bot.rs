@@ -20,7 +20,7 @@ use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
     CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late,
-    is_switched_off, since_asked, usage_of, without_sleep, worked_before,
+    is_switched_off, leads_others, since_asked, usage_of, without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -310,7 +310,9 @@ impl ForkedBot {
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
         let mut times = self.times(UsageSample { at, usage });
-        self.works_off_turn |= worked_before(times, at.saturating_duration_since(self.asked_first));
+        // Between its start and the first message a bot may work.
+        self.works_off_turn |=
+            self.expects_turns && worked_before(times, at.saturating_duration_since(self.asked_first));
         // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
