@@ -131,6 +131,7 @@ collection! {
         del_tricks Connect Nothing;
         think_off_turn Slow Nothing;
         child_off_turn Slow Nothing;
+        think_after_answer Timed Charged;
         // State between the calls of Solitude Scramble.
         state_globals Solitude Nothing;
         state_modules Solitude Nothing;
@@ -202,7 +203,6 @@ collection! {
         clock_by_siblings;
         clock_by_clone3;
         clock_by_program;
-        think_after_answer;
         think_in_orphan;
         think_when_woken;
         think_in_timer;
