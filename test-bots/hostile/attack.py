@@ -8,9 +8,11 @@ Every attack limits its own count and time, so that a hole fails a test and does
 """
 
 import ctypes
+import hashlib
 import json
 import os
 import sys
+import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -126,6 +128,75 @@ class Attacker:
             self.done = True
             self.attack()
         return 0
+
+
+class Thief:
+    """A Connect Five bot that tries to think for free in three moves, and reports in the fourth how much CPU time all
+    its threads and processes have used. The test compares that with what was charged."""
+
+    moves = 0
+    read = write = -1
+    refused = ""
+    """Said if the system refuses the attack itself."""
+
+    def think(self):
+        """The attack."""
+        raise NotImplementedError
+
+    def get_move(self, board, player, T, N):
+        if self.moves == 0:
+            self.read, self.write = os.pipe()
+            os.set_blocking(self.read, False)
+            os.set_blocking(self.write, False)
+        self.moves += 1
+        if self.moves > 3:
+            raise RuntimeError(f"USED {self.used()} us {self.refused}")
+        self.think()
+        return 0
+
+    def burn(self, seconds):
+        """Uses CPU time in C code that other threads can run beside, and writes down how much."""
+        start = last = time.thread_time()
+        while last - start < seconds:
+            for _ in range(4):
+                hashlib.pbkdf2_hmac("sha256", b"x", b"y", 1000)
+            now = time.thread_time()
+            try:
+                os.write(self.write, int((now - last) * 1e6).to_bytes(4, "big"))
+            except OSError:
+                pass
+            last = now
+
+    def used(self):
+        """Microseconds that were written down."""
+        data = b""
+        try:
+            while True:
+                data += os.read(self.read, 1 << 16)
+        except OSError:
+            return sum(int.from_bytes(data[n : n + 4], "big") for n in range(0, len(data), 4))
+
+    def orphan(self, seconds):
+        """Uses CPU time in a process whose parent has ended. Without a cgroup, processes are refused."""
+        try:
+            child = os.fork()
+        except OSError:
+            self.refused = "refused"
+            return
+        if child:
+            os.waitpid(child, 0)
+            return
+        if os.fork() == 0:
+            self.burn(seconds)
+        os._exit(0)
+
+
+def fork_or_refused():
+    """Forks. Returns -1 if processes are refused, as for bots without a cgroup."""
+    try:
+        return os.fork()
+    except PermissionError:
+        return -1
 
 
 def hear():

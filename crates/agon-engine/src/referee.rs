@@ -147,8 +147,11 @@ pub fn play<G: View>(
     while referee.expired.is_none() && referee.play_turn(players, hooks)? {}
     let outcome = referee.outcome();
     referee.report(hooks, |referee, view| GameEvent::Over { game: referee.index, outcome: &outcome, view });
-    for seated in players.iter_mut() {
+    for (seat, seated) in Seat::all(players.len()).zip(players.iter_mut()) {
         if let SeatedPlayer::Bot(player) = seated {
+            if let Some(recorder) = &mut hooks.recorder {
+                recorder.set_meter(seat, player.meter());
+            }
             player.game_over();
         }
     }

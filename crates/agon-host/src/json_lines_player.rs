@@ -96,6 +96,8 @@ pub struct JsonLinesPlayer<G: Game> {
     hello_info: HelloInfo,
     options: PlayerOptions,
     state: ProcessState,
+    /// How the CPU time of the last process was measured.
+    meter: Option<&'static str>,
     seed: u64,
     games: u32,
     /// Whether the bot was told that this game starts.
@@ -138,6 +140,7 @@ impl<G: Game> JsonLinesPlayer<G> {
             hello_info,
             options,
             state: ProcessState::NotStarted,
+            meter: None,
             seed: 0,
             games: 0,
             announced: false,
@@ -175,7 +178,10 @@ impl<G: Game> JsonLinesPlayer<G> {
             let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
             let role = G::info().role(self.hello_info.seat).name;
             match RunningBot::start(&self.program, &environment, self.options.hold, role) {
-                Ok(running) => self.state = ProcessState::Running(running),
+                Ok(running) => {
+                    self.meter = Some(running.meter());
+                    self.state = ProcessState::Running(running);
+                }
                 Err(error) => {
                     self.state = ProcessState::Gone { why: Fault::Crash, for_good: true };
                     return Err(crash(format!("could not be started: {error}")).into());
@@ -392,6 +398,10 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         if !self.options.start_is_charged && !matches!(self.state, ProcessState::Gone { .. }) {
             self.start_or_record_fault();
         }
+    }
+
+    fn meter(&self) -> Option<&'static str> {
+        self.meter
     }
 
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {

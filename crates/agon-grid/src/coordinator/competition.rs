@@ -3,8 +3,8 @@
 use agon_competition::LoadedCompetition;
 use agon_core::Diagnostic;
 use agon_core::record::Digest;
-use agon_host::sandbox::REQUIRED;
-use agon_league::config::SandboxRule;
+use agon_host::sandbox::{LayerKind, REQUIRED};
+use agon_league::config::{MeterRule, SandboxRule};
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};
@@ -39,7 +39,11 @@ impl GridCompetition {
         let competition = &loaded.competition;
         let sandboxed = competition.sandbox == SandboxRule::Required
             && competition.entrants.iter().any(|one| one.bot.house_name().is_none());
-        let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
+        let mut layers: Vec<&'static str> = Vec::new();
+        if sandboxed {
+            layers.extend(REQUIRED.iter().map(|kind| kind.name()));
+            layers.extend((competition.meter == MeterRule::Cgroup).then(|| LayerKind::Cgroup.name()));
+        }
         Ok(Self {
             id: grid_competition_id(&competition.name, commitment),
             name: competition.name.clone(),

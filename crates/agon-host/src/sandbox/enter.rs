@@ -27,7 +27,7 @@ pub(super) struct Prepared<'a> {
     pub fds: Vec<OwnedFd>,
     /// The pipe to the launcher for errors. If it closes without data, the program runs.
     pub report: OwnedFd,
-    /// The files through which the bot joins its cgroups.
+    /// The files through which the bot joins its cgroups. It was started in its version 2 cgroup.
     pub cgroup_files: Vec<File>,
     /// The number of other processes that count against the bot's process limit.
     pub others: u64,

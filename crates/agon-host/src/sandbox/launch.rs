@@ -18,7 +18,7 @@ use rustix::process::{
     set_parent_process_death_signal, setsid, wait, waitid, waitpid,
 };
 
-use super::cgroup::Cgroups;
+use super::cgroup::{self, CgroupEntries, Cgroups};
 use super::enter::{self, Prepared};
 use super::folder_quota::{empty, prepare_folders};
 use super::launcher_protocol::{
@@ -54,7 +54,7 @@ fn run() -> io::Result<()> {
     let (request, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
     match request {
         LauncherRequest::Probe { cgroups } => {
-            launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(&cgroups)), &[])
+            launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(cgroups)), &[])
         }
         LauncherRequest::End => Ok(()),
         LauncherRequest::Launch(launch) => match SupervisedBot::start(&launch, fds) {
@@ -83,13 +83,13 @@ impl<'a> SupervisedBot<'a> {
         let Launch { policy, plan, name, zygote } = launch;
         set_child_subreaper(Some(getpid())).step("adopting the bot's orphans")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
-        let cgroup_files = cgroups.join_files().step("cgroup")?;
+        let entries = cgroups.entries().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
         if zygote.is_some() {
             let request = zygote_fork::restrictions(launch, others)?;
             let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
-            let fork = ForkHandle::ask(&request, fds, init.as_ref(), cgroup_files)?;
+            let fork = ForkHandle::ask(request, fds, init.as_ref(), entries)?;
             let first = init.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
@@ -100,14 +100,16 @@ impl<'a> SupervisedBot<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let bot = match unsafe_syscalls::fork().step("fork")? {
+        let CgroupEntries { group, join_files } = entries;
+        let bot = match fork_bot(group.as_ref())? {
             Forked::Parent(bot) => bot,
             Forked::Child(only) => {
                 drop(report);
+                let cgroup_files = join_files;
                 enter::become_bot(&only, Prepared { launch, fds, report: write_report, cgroup_files, others })
             }
         };
-        drop((write_report, fds, cgroup_files));
+        drop((write_report, fds, join_files, group));
         let running = Self { launch, bot, first, cgroups, fork: None };
         let mut error = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut error)
@@ -215,6 +217,19 @@ impl<'a> SupervisedBot<'a> {
             }
         }
     }
+}
+
+/// Forks the bot's process. It is in its version 2 cgroup before its first instruction.
+fn fork_bot(group: Option<&fs::File>) -> Result<Forked, StepError> {
+    let Some(group) = group else { return unsafe_syscalls::fork().step("fork") };
+    if let Ok(forked) = unsafe_syscalls::fork_into(group.as_fd()) {
+        return Ok(forked);
+    }
+    let forked = unsafe_syscalls::fork().step("fork")?;
+    if matches!(forked, Forked::Child(_)) && cgroup::join_folder(group).is_err() {
+        unsafe_syscalls::exit_now(127);
+    }
+    Ok(forked)
 }
 
 /// The first process of the namespace. It only reaps children. When it ends, the kernel kills all others.

@@ -18,6 +18,7 @@
 //! and the space of kept folders from outside. It counts as often as a bot could exceed a limit by a tenth; on a machine so busy that
 //! the launcher does not run for milliseconds, a bot can take more in that time.
 
+mod bot_group;
 mod bot_processes;
 mod cgroup;
 mod defence;
@@ -43,6 +44,9 @@ mod zygote_fork;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+use crate::timing::is_switched_off;
+
+pub use bot_group::BotGroup;
 pub use defence::Defence;
 pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
@@ -51,13 +55,30 @@ pub use layer::{Layer, LayerKind};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
 pub use spawn::{Launcher, SandboxError, SandboxedProcess, StdStream, Streams};
 
+/// The launcher for all bots of this program.
+static OWN: OnceLock<Launcher> = OnceLock::new();
+
+/// Only for tests, whose program is not a launcher: sets the launcher program. Has no effect after the first bot.
+#[doc(hidden)]
+pub fn set_test_launcher(program: impl Into<std::path::PathBuf>) {
+    let _ = OWN.set(with_test_switches(Launcher::new(program)));
+}
+
+/// The launcher, without cgroups if a test has switched them off.
+fn with_test_switches(launcher: Launcher) -> Launcher {
+    if is_switched_off("cgroup") || is_switched_off("meter") {
+        launcher.with_test_cgroups([""; 0])
+    } else {
+        launcher
+    }
+}
+
 /// The launcher that is this program.
 fn own() -> Result<&'static Launcher, SandboxError> {
-    static OWN: OnceLock<Launcher> = OnceLock::new();
     if let Some(own) = OWN.get() {
         return Ok(own);
     }
-    let launcher = Launcher::this_program()?;
+    let launcher = with_test_switches(Launcher::this_program()?);
     Ok(OWN.get_or_init(|| launcher))
 }
 

@@ -38,6 +38,10 @@ pub struct Policy {
     pub limits: Limits,
     /// The user that the bot runs as when Agon runs as root. By default an id that no other bot on this machine has.
     pub user: Option<User>,
+    /// Whether the bot may start processes only if it has a cgroup. Without one, processes that have ended cannot be measured.
+    pub processes_need_cgroup: bool,
+    /// Number of processes of a bot whose host forks for each game or call; otherwise 0. Without a cgroup the bot has no more.
+    pub host_processes: u32,
     /// Layers without which the bot must not start.
     pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
@@ -159,6 +163,8 @@ impl Policy {
             private: None,
             limits: Limits::default(),
             user: None,
+            processes_need_cgroup: false,
+            host_processes: 0,
             required: REQUIRED.to_vec(),
             without: Vec::new(),
             weakened: Defence::switched_off(),
@@ -234,6 +240,19 @@ impl Policy {
     /// Whether the bot must not start without a layer.
     pub(super) fn requires(&self, kind: LayerKind) -> bool {
         self.required.contains(&kind) || (kind == LayerKind::Landlock && !self.hidden.is_empty())
+    }
+
+    /// The same policy for a bot without a cgroup: if its host forks, it has room for exactly those forks.
+    pub(super) fn without_cgroup(mut self) -> Self {
+        if self.processes_need_cgroup && self.host_processes > 0 {
+            self.limits.processes = self.limits.processes.min(self.host_processes);
+        }
+        self
+    }
+
+    /// Whether the bot itself may start processes. Threads are another matter.
+    pub(super) fn may_start_processes(&self, has_cgroup: bool) -> bool {
+        has_cgroup || self.host_processes > 0 || !self.processes_need_cgroup
     }
 
     /// Whether to enter a layer where it exists.

@@ -21,8 +21,10 @@ use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, KERNEL_OBJECTS, REFUSED, REFUS
 /// Options of the filters, besides the lists below.
 #[derive(Clone, Debug)]
 pub(super) struct SeccompOptions {
-    /// The bot may start processes and threads.
+    /// The bot may start threads, and processes if `may_start_processes`.
     pub may_fork: bool,
+    /// The bot may start processes, not only threads.
+    pub may_start_processes: bool,
     /// Another layer keeps signals inside. Without one, the bot can only signal itself.
     pub signals_stay_inside: bool,
     /// Landlock controls truncation.
@@ -37,6 +39,7 @@ impl SeccompOptions {
     pub(super) fn of(plan: &SandboxPlan, policy: &Policy) -> Self {
         Self {
             may_fork: policy.limits.processes > 1,
+            may_start_processes: policy.may_start_processes(plan.has(LayerKind::Cgroup)),
             signals_stay_inside: plan.signals_stay_inside(),
             landlock_controls_truncate: plan.mode.is_some()
                 || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
@@ -121,11 +124,13 @@ fn allowed(options: &SeccompOptions) -> Result<Rules, StepError> {
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix, stream]).step("seccomp")?]);
     if options.may_fork {
         // A child that ends sends SIGCHLD and no other signal: SIGCONT would wake a stopped bot.
+        let required = if options.may_start_processes { 0 } else { CLONE_THREAD };
         let plain = |signal: i32| {
-            low(0, SeccompCmpOp::MaskedEq(NEW_NAMESPACES | EXIT_SIGNAL), u64::from(signal.unsigned_abs()))
+            let mask = SeccompCmpOp::MaskedEq(NEW_NAMESPACES | EXIT_SIGNAL | required);
+            low(0, mask, u64::from(signal.unsigned_abs()) | required)
         };
         rules.insert(libc::SYS_clone, vec![plain(0)?, plain(libc::SIGCHLD)?]);
-        for &call in FORKS {
+        for &call in FORKS.iter().filter(|_| options.may_start_processes) {
             rules.insert(call, Vec::new());
         }
     }
@@ -172,6 +177,9 @@ fn refused(options: &SeccompOptions, own: u32) -> Result<Rules, StepError> {
     }
     if options.may_fork {
         rules.insert(libc::SYS_clone, clone_rules(options)?);
+        if !options.may_start_processes {
+            rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
+        }
     } else {
         rules.insert(libc::SYS_clone, Vec::new());
         rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
@@ -204,9 +212,12 @@ fn clone_rules(options: &SeccompOptions) -> Result<Vec<SeccompRule>, StepError> 
     let one = |flag: u64| low(0, SeccompCmpOp::MaskedEq(flag), flag);
     let mut rules: Vec<SeccompRule> =
         flags.chain([libc::CLONE_PARENT as u64]).map(one).collect::<Result<_, _>>()?;
+    if !options.may_start_processes {
+        rules.push(low(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?);
+    }
     if options.has(Defence::DescriptorTables) {
-        let (thread, files) = (libc::CLONE_THREAD as u64, libc::CLONE_FILES as u64);
-        rules.push(low(0, SeccompCmpOp::MaskedEq(thread | files), thread)?);
+        let files = libc::CLONE_FILES as u64;
+        rules.push(low(0, SeccompCmpOp::MaskedEq(CLONE_THREAD | files), CLONE_THREAD)?);
     }
     Ok(rules)
 }
@@ -276,6 +287,9 @@ const ADVICE: [u64; 10] = [
     libc::MADV_POPULATE_READ as u64,
     libc::MADV_POPULATE_WRITE as u64,
 ];
+
+/// Flag of `clone`: a thread of this process.
+const CLONE_THREAD: u64 = libc::CLONE_THREAD as u64;
 
 /// `CLONE_NEW*`: time, mount, cgroup, host name, IPC, user, process, network.
 const NEW_NAMESPACES: u64 =

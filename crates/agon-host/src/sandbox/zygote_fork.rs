@@ -20,6 +20,7 @@ use rustix::process::{
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
+use super::cgroup::CgroupEntries;
 use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::{Forked, OnlyThread};
@@ -148,10 +149,10 @@ pub(super) struct ForkHandle {
 impl ForkHandle {
     /// Asks the zygote for a fork. The last descriptor is its control socket.
     pub(super) fn ask(
-        request: &Map<String, Json>,
+        mut request: Map<String, Json>,
         mut fds: Vec<OwnedFd>,
         init: Option<&NamespaceInit>,
-        cgroup_files: Vec<std::fs::File>,
+        entries: CgroupEntries,
     ) -> Result<Self, StepError> {
         let zygote = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
@@ -161,8 +162,9 @@ impl ForkHandle {
         if let Some(init) = init {
             fds.push(pidfd_open(init.first, PidfdFlags::empty()).step("namespaces")?);
         }
-        fds.extend(cgroup_files.into_iter().map(OwnedFd::from));
-        send(&zygote, request, &fds).step("asking the zygote")?;
+        request.insert("group".to_owned(), json!(entries.group.is_some()));
+        fds.extend(entries.group.into_iter().chain(entries.join_files).map(OwnedFd::from));
+        send(&zygote, &request, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {

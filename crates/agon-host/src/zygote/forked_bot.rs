@@ -19,8 +19,8 @@ use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
-    without_sleep,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late,
+    is_switched_off, leads_others, since_asked, usage_of, without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -75,12 +75,16 @@ pub struct ForkedBot {
     used: Usage,
     /// Whether a new fork gives each answer.
     forks_calls: bool,
+    /// Whether a new fork plays each game.
+    forks_games: bool,
     /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
     /// A new fork, which plays the game, gives the next answer.
     starts_game: bool,
     /// When it is stopped between requests.
     hold: PausePolicy,
+    /// It has worked between an answer and the next request, so it is stopped after each answer from now on.
+    works_off_turn: bool,
     stopped: bool,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
@@ -134,7 +138,12 @@ impl ForkedBot {
             sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
         let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
-            meter: CpuMeter::new(metered),
+            meter: CpuMeter::of_bot(
+                metered,
+                process.group().cloned(),
+                None,
+                zygote.hold == PausePolicy::Never,
+            ),
             metered,
             process,
             asking,
@@ -146,9 +155,11 @@ impl ForkedBot {
             waits_without_stderr: 0,
             used: Usage::default(),
             forks_calls: zygote.forks_calls,
+            forks_games: zygote.forks_games,
             ending: false,
             starts_game: false,
             hold: zygote.hold,
+            works_off_turn: false,
             stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
@@ -281,18 +292,27 @@ impl ForkedBot {
             None => (Instant::now(), self.metered),
         };
         if std::mem::take(&mut self.starts_game) && sender != self.metered && sender != 0 {
-            self.meter = CpuMeter::new(sender);
+            self.meter = self.meter_of(sender);
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
+        if self.forks_calls && !self.expects_turns {
+            self.meter.start_over();
+        }
+        self.meter.look_if_due();
         let flags = self.task_flags();
         let mut usage = self.meter.read_with(flags);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(usage_of(sender));
+            let call = usage_of(sender);
+            self.meter.add_call(call);
+            usage = usage.plus(call);
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        let mut times = self.times(UsageSample { at, usage }, flags);
+        let mut times = self.times(UsageSample { at, usage });
+        // Between its start and the first message a bot may work.
+        self.works_off_turn |=
+            self.expects_turns && worked_before(times, at.saturating_duration_since(self.asked_first));
         // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
@@ -304,14 +324,43 @@ impl ForkedBot {
         (times, flags)
     }
 
+    /// The id of the process that has loaded the bot.
+    fn loader(&self) -> u32 {
+        self.process.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Whether it can play another game: nothing that an earlier one has started still runs.
+    pub fn can_play_again(&self) -> bool {
+        let known = [self.loader(), self.metered];
+        !self.forks_games || self.process.group().is_none_or(|group| !group.has_others(&known))
+    }
+
+    /// A process or thread that the bot has started while it was loaded.
+    fn helper(&self) -> Option<&'static str> {
+        if !self.forks_games || is_switched_off("meter") {
+            return None;
+        }
+        let known = [self.loader(), self.metered];
+        if self.process.group().is_some_and(|group| group.has_others(&known)) {
+            return Some("process");
+        }
+        has_threads(self.loader()).then_some("thread")
+    }
+
+    /// A meter of the process that answers: the bot's process, or its fork for a game.
+    fn meter_of(&self, answering: u32) -> CpuMeter {
+        let is_single = self.hold == PausePolicy::Never;
+        CpuMeter::of_bot(answering, self.process.group().cloned(), Some(self.loader()), is_single)
+    }
+
     /// The bot's threads and children, if it can have any.
     fn task_flags(&self) -> TaskFlags {
         if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.task_flags() }
     }
 
     /// The times from the request until a sample, without steal time.
-    fn times(&self, until: UsageSample, flags: TaskFlags) -> AnswerTimes {
-        let times = since_asked(self.asked, self.asked_first, until, flags.children);
+    fn times(&self, until: UsageSample) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, self.limit);
         self.stolen.subtract_from(times, self.limit)
     }
 
@@ -331,9 +380,9 @@ impl ForkedBot {
         self.log.lock().read();
     }
 
-    /// Stops the bot if it has threads or children that could continue.
+    /// Stops the bot if it has threads or children that could continue, or works between requests.
     fn pause_if_busy(&mut self, flags: TaskFlags) {
-        if !self.gone && flags.any() {
+        if !self.gone && !self.forks_calls && (flags.any() || self.works_off_turn) {
             let _ = self.process.pause();
             self.stopped = true;
         }
@@ -412,10 +461,9 @@ impl BotConnection for ForkedBot {
         self.wait_for_call_exit();
         self.limit = limit;
         self.wanted = lines;
-        // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
+        // What it has used since its last answer is charged with this one.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
         if std::mem::take(&mut self.stopped) {
-            self.asked.usage = self.meter.read();
             let _ = self.process.resume();
         }
         AWAITED.with_borrow_mut(|asked| {
@@ -438,6 +486,20 @@ impl BotConnection for ForkedBot {
 
     fn mark_game_start(&mut self) {
         self.starts_game = true;
+        // Whatever the last game has started ends with it. Its fork itself is just ending.
+        if let Some(group) = self.process.group() {
+            group.kill_others(&[self.loader(), self.metered]);
+        }
+    }
+
+    fn meter(&self) -> &'static str {
+        self.meter.kind()
+    }
+
+    fn leftover(&self) -> Option<&'static str> {
+        // Without a cgroup this takes a millisecond, so it is not done for each game: there the fork has no room then.
+        let hidden = || self.process.group().is_none() && leads_others(self.loader());
+        self.helper().or_else(|| (self.forks_games && hidden()).then_some("process"))
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
@@ -461,7 +523,7 @@ impl BotConnection for ForkedBot {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(UsageSample { at: now, usage }, self.task_flags());
+                let times = self.times(UsageSample { at: now, usage });
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
@@ -482,8 +544,15 @@ impl BotConnection for ForkedBot {
             others_first = false;
         }
         self.forget();
+        let starts_game = self.starts_game;
         let (times, flags) = self.measure();
         self.pause_if_busy(flags);
+        if starts_game && let Some(kind) = self.helper() {
+            let how = format!(
+                "a {kind} that it started while it was loaded still runs; each game begins with nothing else"
+            );
+            return (times, Err(AnswerError::Ended(how)));
+        }
         if std::mem::take(&mut self.unsolicited) {
             let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
             return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));

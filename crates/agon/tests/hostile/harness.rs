@@ -26,7 +26,10 @@ const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Who {
     Root,
+    /// An ordinary user, in a cgroup that belongs to it, if this test can create one.
     User,
+    /// An ordinary user without a cgroup of its own.
+    UserWithoutCgroup,
 }
 
 impl Who {
@@ -43,9 +46,14 @@ impl Who {
         vec![Self::User]
     }
 
+    /// Whether this is the ordinary user.
+    fn is_ordinary(self) -> bool {
+        self != Self::Root
+    }
+
     /// A command that runs as this user.
     fn command(self, program: &Path) -> Command {
-        if self == Self::User && rustix::process::getuid().is_root() {
+        if self.is_ordinary() && rustix::process::getuid().is_root() {
             let mut command = Command::new("/usr/bin/setpriv");
             let who = [format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"), "--clear-groups".into()];
             // Through `env`, because setpriv itself looks up the program as root.
@@ -103,13 +111,18 @@ pub struct Harness {
     python: PathBuf,
     secret: String,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
-    /// Defences to switch off, separated by commas.
+    /// A cgroup that belongs to the ordinary user, in which `agon` runs.
+    cgroup: Option<PathBuf>,
+    /// Defences to switch off, separated by commas, to show that an attack is real.
     pub defences_off: Option<&'static str>,
 }
 
 impl Drop for Harness {
     fn drop(&mut self) {
         self.end_victim();
+        if let Some(group) = &self.cgroup {
+            let _ = fs::remove_dir(group);
+        }
         // Files of a successful attack.
         for folder in SHARED_FOLDERS {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -144,7 +157,8 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, victim: None, defences_off: None };
+        let mut harness = Self { home, who, python, secret, victim: None, cgroup: None, defences_off: None };
+        harness.cgroup = if who == Who::User { harness.delegate_cgroup() } else { None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
         }
@@ -175,6 +189,23 @@ impl Harness {
         Some(harness)
     }
 
+    /// Creates a cgroup and gives it to the ordinary user, as systemd does for a unit with `Delegate=yes`.
+    fn delegate_cgroup(&self) -> Option<PathBuf> {
+        if !rustix::process::getuid().is_root() {
+            return None;
+        }
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?.to_owned();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+        let group = Path::new(mount.split(' ').nth(4)?).join(own).join(self.token());
+        fs::create_dir(&group).ok()?;
+        for name in ["", "cgroup.procs", "cgroup.subtree_control"] {
+            chown(group.join(name), Some(ORDINARY), Some(ORDINARY)).ok()?;
+        }
+        Some(group)
+    }
+
     /// Preparation for single bots.
     fn prepare(&self, bot: &Bot) {
         if bot.name == "symlink_in_folder" {
@@ -202,7 +233,7 @@ impl Harness {
     }
 
     fn own(&self, path: &Path) {
-        if self.who == Who::User && rustix::process::getuid().is_root() {
+        if self.who.is_ordinary() && rustix::process::getuid().is_root() {
             chown(path, Some(ORDINARY), Some(ORDINARY)).expect("chown");
             if path.is_dir() {
                 fs::read_dir(path).expect("list").flatten().for_each(|entry| self.own(&entry.path()));
@@ -227,6 +258,12 @@ impl Harness {
     pub fn agon(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         let out = |name: &str| fs::File::create(self.path("out").join(name)).expect("create");
         let mut command = self.who.command(Path::new(env!("CARGO_BIN_EXE_agon")));
+        if let Some(group) = &self.cgroup {
+            let inner = command;
+            command = Command::new("/bin/sh");
+            command.args(["-c", "echo 0 > \"$0\"/cgroup.procs && exec \"$@\""]).arg(group);
+            command.arg(inner.get_program()).args(inner.get_args());
+        }
         command.args(arguments).current_dir(self.path("bot")).stdin(Stdio::null());
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);

@@ -99,10 +99,40 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
             );
             must(report.contains(words), "the report lacks the expected text");
         }
+        Expect::Charged => {
+            let free = free_in(game);
+            must(free.is_some(), "it did not report what it has used");
+            let most = MAX_UNBILLED_MICROSECONDS * mine.len() as i64;
+            must(free.is_none_or(|free| free <= most), "it has used more CPU time than it was charged");
+        }
         Expect::Harmless => must(!mine.is_empty(), "it was not asked"),
         Expect::Refused(_) => must(false, "it played"),
     }
     wrong
+}
+
+/// Maximum CPU time that a bot gets for each move without being charged: 2 % of a second.
+const MAX_UNBILLED_MICROSECONDS: i64 = 20_000;
+/// Minimum that an attack gets for free in a game when its defence is off.
+pub const MIN_FREE_MICROSECONDS: i64 = 120_000;
+
+/// CPU time that the bot has used and was not charged, in each game in which it reported it.
+pub fn free_microseconds(outcome: &AttackResult) -> Vec<i64> {
+    outcome.replay["games"].as_array().into_iter().flatten().filter_map(free_in).collect()
+}
+
+/// The same in one game.
+fn free_in(game: &Json) -> Option<i64> {
+    let faults = game["faults"].as_array()?.iter().filter(|fault| fault["seat"] == 0);
+    let used = faults.filter_map(|fault| {
+        let (_, rest) = fault["says"].as_str()?.split_once("USED ")?;
+        rest.split(' ').next()?.parse::<i64>().ok()
+    });
+    let times = &game["times"][0];
+    let sum =
+        |name: &str| -> f64 { times[name].as_array().into_iter().flatten().filter_map(Json::as_f64).sum() };
+    let charged = (sum("wall_us") - sum("wait_us")) as i64;
+    used.last().map(|used| used - charged)
 }
 
 /// Answers of a seat in a game as in the record; faults as `!crash`.

@@ -1,26 +1,30 @@
 //! All hostile bots with their kind and the required result. The first lines of each bot describe its attack.
 
-use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
-use crate::{Bot, Game, attack_must_fail, is_real, works_without};
+use crate::Expect::{self, Charged, Fault, Harmless, Nothing, Refused};
+use crate::{Bot, Game, attack_must_fail, is_free_without_the_meter, is_real, works_without};
 
 /// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `limits`: it fails, but succeeds without the defences
-/// that are named. `slow`: it takes long. `holes`: it succeeds today.
+/// that are named. `charged`: what it uses is charged, but not with the meter switched off. `slow`: it takes long. `holes`: it succeeds
+/// today.
 macro_rules! collection {
     (holds { $($held:ident $held_game:ident $held_expect:expr;)* }
      real { $($real:ident $real_game:ident $real_expect:expr;)* }
      limits { $($limit:ident $limit_game:ident $limit_expect:expr, $off:literal;)* }
+     charged { $($charged:ident;)* }
      slow { $($slow:ident $slow_game:ident $slow_expect:expr;)* }
      holes { $($hole:ident $hole_game:ident $hole_expect:expr, $why:literal;)* }) => {
         pub const BOTS: &[Bot] = &[
             $(bot(stringify!($held), Game::$held_game, $held_expect),)*
             $(Bot { real: true, ..bot(stringify!($real), Game::$real_game, $real_expect) },)*
             $(Bot { defences: Some($off), ..bot(stringify!($limit), Game::$limit_game, $limit_expect) },)*
+            $(bot(stringify!($charged), Game::Timed, Charged),)*
             $(Bot { slow: true, ..bot(stringify!($slow), Game::$slow_game, $slow_expect) },)*
             $(Bot { hole: Some($why), ..bot(stringify!($hole), Game::$hole_game, $hole_expect) },)*
         ];
         $(#[test] fn $held() { attack_must_fail(stringify!($held)); })*
         $(#[test] fn $real() { attack_must_fail(stringify!($real)); })*
         $(#[test] fn $limit() { attack_must_fail(stringify!($limit)); })*
+        $(#[test] fn $charged() { attack_must_fail(stringify!($charged)); })*
         $(#[test] fn $slow() { attack_must_fail(stringify!($slow)); })*
         $(#[test] #[ignore = $why] fn $hole() { attack_must_fail(stringify!($hole)); })*
         mod without_the_sandbox {
@@ -30,6 +34,9 @@ macro_rules! collection {
         #[cfg(debug_assertions)]
         mod without_its_defence {
             $(#[test] fn $limit() { super::works_without(stringify!($limit)); })*
+        }
+        mod without_the_meter {
+            $(#[test] fn $charged() { super::is_free_without_the_meter(stringify!($charged)); })*
         }
     };
 }
@@ -133,6 +140,7 @@ collection! {
         del_tricks Connect Nothing;
         think_off_turn Slow Nothing;
         child_off_turn Slow Nothing;
+        think_after_answer Timed Charged;
         // State between the calls of Solitude Scramble.
         state_globals Solitude Nothing;
         state_modules Solitude Nothing;
@@ -153,6 +161,7 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
+        helper_at_load Colour Refused("starts a process while it is loaded");
         // Former holes.
         state_signals Solitude Harmless;
         state_parent_descriptors Solitude Harmless;
@@ -237,6 +246,16 @@ collection! {
         disk_fast Connect Fault("crash", "wrote more"), "folder-pace";
         disk_mapped_writes Connect Fault("crash", "wrote more"), "blocks,lengths";
         disk_deep Connect Fault("crash", "wrote more"), "unlistable-folders";
+    }
+    charged {
+        clock_by_threads;
+        clock_by_orphans;
+        clock_by_siblings;
+        clock_by_clone3;
+        clock_by_program;
+        think_in_orphan;
+        think_when_woken;
+        think_in_timer;
     }
     slow {
         state_takeover Solitude Refused("not ready");

@@ -28,6 +28,7 @@ fn row(bot: &Bot) -> String {
         (None, Expect::Nothing) => "no fault, nothing reached".to_owned(),
         (None, Expect::Fault(kind, _)) => format!("{kind}, nothing reached"),
         (None, Expect::Harmless) => "nothing reached".to_owned(),
+        (None, Expect::Charged) => "all it uses is charged".to_owned(),
         (None, Expect::Refused(_)) => "refused before any game".to_owned(),
     };
     let real = match bot.defences {
