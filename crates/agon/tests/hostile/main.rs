@@ -194,7 +194,7 @@ fn is_free_without_the_meter(name: &str) {
         agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no suitable Python");
         return;
     };
-    harness.defences_off = "meter";
+    harness.defences_off = Some("meter");
     let outcome = harness.play(bot, "on");
     let free = judge::free_microseconds(&outcome);
     if outcome.text.contains(" us refused") {
