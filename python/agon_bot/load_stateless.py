@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 
 import _signal
@@ -17,7 +18,7 @@ from .virtual_packages import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List
+    from typing import Any, Callable, Dict, List
 
     Message = Dict[str, Any]
 
@@ -25,30 +26,37 @@ if TYPE_CHECKING:
 _exit = os._exit
 
 
-def check_loadable(game: str, target: str, hello: Message) -> Message:
-    """Loads the bot in a fork that may import anything. Returns the error, or what is needed to load the bot here."""
+MAX_PLAN_BYTES = 1 << 20
+"""Longest result of a trial. The bot can write to its pipe."""
+
+
+def check_loadable(game: str, target: str, hello: Message, restrict: Callable[[], None], kill_leftovers: Callable[[], object]) -> Message:
+    """Loads the bot in a fork that may import anything, after `restrict`. Returns the error, or what is needed to load
+    the bot. Afterwards nothing of the fork is left. The host limits the time."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.close(reader)
+            # The trial has no descriptor of the host.
+            os.dup2(writer, 3)
+            os.closerange(4, 1 << 16)
+            restrict()
             from .stateless import check_target
 
             data = check_target(game, target, hello)
             while data:
-                data = data[os.write(writer, data) :]
+                data = data[os.write(3, data) :]
         finally:
             _exit(0)
     os.close(writer)
-    data = b""
-    while True:
-        chunk = os.read(reader, 1 << 16)
-        if not chunk:
-            break
-        data += chunk
+    data = read_until_exit(reader, child)
     os.close(reader)
+    try:
+        os.kill(child, _signal.SIGKILL)
+    except OSError:
+        pass
     _, status = os.waitpid(child, 0)
-    kill_children()
+    kill_leftovers()
     try:
         found = loads(data.decode())
         if type(found) is dict:
@@ -57,6 +65,25 @@ def check_loadable(game: str, target: str, hello: Message) -> Message:
     except ValueError:
         what = f"ends while it is loaded: {exit_description(status)}"
         return {"error": {"what": what, "file": call_arguments(game).SOURCE_FILE}}
+
+
+def read_until_exit(reader: int, child: int) -> bytes:
+    """Reads what a child writes until it closes the pipe or ends, at most `MAX_PLAN_BYTES`. A process that it has left
+    may hold the pipe open."""
+    poller = select.poll()
+    pidfd = os.pidfd_open(child)
+    poller.register(reader, select.POLLIN)
+    poller.register(pidfd, select.POLLIN)
+    data = b""
+    while len(data) <= MAX_PLAN_BYTES:
+        ready = [descriptor for descriptor, _ in poller.poll()]
+        # What was written before the end is read first.
+        chunk = os.read(reader, 1 << 16) if reader in ready else b""
+        if not chunk:
+            break
+        data += chunk
+    os.close(pidfd)
+    return data
 
 
 def execute(file: str, name: str) -> Any:
@@ -75,9 +102,8 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def forbid_background_work(known: List[int], file: str, function: str) -> None:
-    """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
-    bot has threads or shared memory."""
+def close_background_work(known: List[int]) -> None:
+    """Runs after the bot's file was executed: closes what it opened, and resets what would run between calls."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -93,6 +119,11 @@ def forbid_background_work(known: List[int], file: str, function: str) -> None:
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
+
+
+def forbid_background_work(known: List[int], file: str, function: str) -> None:
+    """The same, and kills children. Raises an error if the bot has threads or shared memory."""
+    close_background_work(known)
     kill_children()
     hint = f"a bot must be stateless: start nothing outside {function}"
     if thread_count() > 1:

@@ -31,8 +31,11 @@ def kill_children() -> None:
     for _ in range(1000):
         try:
             if _waitpid(-1, os.WNOHANG)[0] == 0:
-                for pid in children():
+                running = children()
+                for pid in running:
                     _kill(pid, SIGKILL)
+                if not running:  # the sandbox hides them, and ends them
+                    return
                 _waitpid(-1, 0)
         except ChildProcessError:
             return
@@ -64,15 +67,16 @@ def thread_count() -> int:
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
-        import threading
+        import _thread
 
-        return threading.active_count()
+        return 1 + _thread._count()
 
 
 def has_shared_memory() -> bool:
-    """Whether the process has a writable mapping that it shares with forks."""
+    """Whether the process has a mapping that it shares with forks and that it could make writable: `sh`, whatever
+    access it has now."""
     try:
-        with open("/proc/self/maps", "rb") as file:
-            return any(line.split(None, 2)[1] == b"rw-s" for line in file)
+        with open("/proc/self/smaps", "rb") as file:
+            return any(line.startswith(b"VmFlags:") and b" sh" in line for line in file)
     except OSError:
         return False

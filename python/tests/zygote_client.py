@@ -84,6 +84,9 @@ class ForkedBot:
             self.their_turns = [theirs]
         self.expects_turns = False
         self.number = 0
+        self.stateless = not has_turn_pipe
+        """Whether each turn comes with a new socket for its answer."""
+        self.call: Optional[socket.socket] = None
 
     def pair(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -119,15 +122,29 @@ class ForkedBot:
             return
         if expected:
             os.write(self.turns, b"\3")
+        first = data if len(data) <= MAX_PACKET_BYTES else struct.pack("<B3xI", 2, len(data))
+        if self.stateless and (is_turn or data.startswith(b'{"type":"turn"')):
+            if self.call is not None:
+                self.call.close()
+            self.call, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self.call.settimeout(HANG_TIMEOUT)
+            socket.send_fds(self.requests, [first], [theirs.fileno()])
+            theirs.close()
+        else:
+            self.requests.send(first)
         if len(data) <= MAX_PACKET_BYTES:
-            self.requests.send(data)
             return
-        self.requests.send(struct.pack("<B3xI", 2, len(data)))
         for start in range(0, len(data), MAX_PACKET_BYTES):
             self.requests.send(data[start : start + MAX_PACKET_BYTES])
 
     def receive(self) -> Dict[str, Any]:
-        data = self.answers.recv(1 << 20)
+        data = b""
+        if self.call is not None:
+            data = self.call.recv(1 << 20)
+            if not data:  # the call has ended without an answer
+                self.call.close()
+                self.call = None
+        data = data or self.answers.recv(1 << 20)
         while data == b"+":  # the fork that gave the last answer has ended
             data = self.answers.recv(1 << 20)
         if not data:
@@ -175,8 +192,9 @@ class ForkedBot:
 
     def close_connection(self) -> None:
         self.stop_asking()
-        for end in (self.answers, self.reports):
-            end.close()
+        for end in (self.answers, self.reports, self.call):
+            if end is not None:
+                end.close()
 
     def close(self) -> None:
         self.close_connection()
