@@ -102,12 +102,14 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def close_background_work(known: List[int]) -> None:
-    """Runs after the bot's file was executed: closes what it opened, and resets what would run between calls."""
+def close_background_work(known: List[int]) -> bool:
+    """Runs after the bot's file was executed: closes what it opened, and resets what would run between calls. Returns
+    whether it had files open."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in set(open_descriptors()) - {*known, nowhere}:
+    opened = set(open_descriptors()) - {*known, nowhere}
+    for descriptor in opened:
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
     sys.settrace(None)
@@ -119,6 +121,7 @@ def close_background_work(known: List[int]) -> None:
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
+    return bool(opened)
 
 
 def forbid_background_work(known: List[int], file: str, function: str) -> None:

@@ -8,7 +8,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Dict, List
+    from typing import Callable, Dict, List, Tuple
 
 SIGKILL = 9
 MAX_KILL_ROUNDS = 1000
@@ -51,10 +51,17 @@ class ProcFolder:
 
     def inside(self, outside: int) -> int:
         """The id that a process has inside its namespace; 0 if it is gone."""
+        return self.describe(outside)[0]
+
+    def describe(self, outside: int) -> Tuple[int, bool]:
+        """The same, and whether the process runs: one that has ended stays until its parent looks."""
+        inside, runs = 0, False
         for line in self.read(f"{outside}/status").splitlines():
             if line.startswith(b"NSpid:"):
-                return int(line.split()[-1])
-        return 0
+                inside = int(line.split()[-1])
+            elif line.startswith(b"State:"):
+                runs = line.split()[1] not in (b"Z", b"X")
+        return inside, runs
 
 
 def read_all(file: int) -> bytes:

@@ -51,7 +51,7 @@ class ForkPerCall(Shim):
         about = self.bot.load(hello)
         arguments = call_arguments(self.game)
         forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
-        warm_up(arguments, self.game)
+        warm_up(arguments)
         # All objects so far are shared with every fork; the garbage collector need not visit them again.
         gc.collect()
         gc.freeze()

@@ -1,13 +1,21 @@
-"""The session of a stateless bot in a child of the zygote. Runs each call in a new process.
+"""The session of a stateless bot in a child of the zygote. Runs each call in a fork.
 
-Three kinds of processes take part. The supervisor is the zygote's child: it talks to the host and never runs code of
-the bot. The template has loaded the bot and is frozen (`template.py`). A call is a copy of the template. It has nothing
-that an earlier call could have touched: its answer socket comes from the host with the request and is new, its log's
-flags are as they were, and it has no other descriptor that still works.
+Four kinds of processes take part:
 
-A copy costs what the template has: memory to share, and pages to copy when the copy touches them. So this module and
-its imports avoid most of Python's library. Work that is rarely needed (checking a bot, the text of a fault) is done in
-forks that import what they need. See `forked_session.py` for the messages and `stateless.py` for what stateless means.
+| process | does | runs code of the bot | ends |
+|---|---|---|---|
+| supervisor | talks to the host before and after games | never | with the session |
+| template (`template.py`) | has loaded the bot, is frozen | while it is loaded, never again | with the session |
+| game | a copy of the template: receives the turns of one game and forks | if the bot has replaced the host's functions | with the game |
+| call | a fork of the game's process, for one turn | yes | with its answer |
+
+Nothing connects two games: the template does not change, and a game's sockets are new. A call cannot reach the process
+that it was forked from (`call_filter.py`), and it answers on a socket that the host opened for it.
+
+A fork costs what the process has: memory to share, and pages to copy when the fork or its parent touches them. So this
+module and its imports avoid most of Python's library. Work that is rarely needed (checking a bot, the text of a fault)
+is done in forks that import what they need. See `forked_session.py` for the messages and `stateless.py` for what
+stateless means.
 """
 
 from __future__ import annotations
@@ -15,9 +23,11 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import gc
-import marshal
 import os
 import random
+import resource
+import select
+import struct
 
 import _signal
 import _socket
@@ -30,7 +40,7 @@ from .proc_folder import ProcFolder, kill_until_none
 from .process_cleanup import exit_description, open_descriptors
 from .seeding import derive, preload_numpy, seed_all
 from .streams import MIN_PROTOCOL_DESCRIPTOR, disable_output_buffering
-from .template import CONT, WAIT_ALL, Template, TemplateError, _ptrace
+from .template import Template, TemplateError
 from .tinyjson import dumps, loads
 from .virtual_packages import install
 
@@ -42,37 +52,38 @@ if TYPE_CHECKING:
 
 # Kept under names of this module: a bot may replace the originals.
 _exit, _waitpid, _waitid, _close, _write, _read = os._exit, os.waitpid, os.waitid, os.close, os.write, os.read
-_PID, _STOPPED, _EXITED = os.P_PID, os.WEXITED | os.WSTOPPED | os.WNOWAIT | WAIT_ALL, os.CLD_EXITED
-_fcntl, _GETFL, _SETFL = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL
-_header, _marshal, _unmarshal = HEADER.unpack_from, marshal.dumps, marshal.loads
+_setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os.P_PID, os.WEXITED | os.WNOWAIT
+_fcntl, _GETFL, _SETFL, _EXITED = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL, os.CLD_EXITED
+_DUPFD, _SOCKET, _RIGHTS = fcntl.F_DUPFD_CLOEXEC, _socket.SOL_SOCKET, _socket.SCM_RIGHTS
+_header, _dup2 = HEADER.unpack_from, os.dup2
+_one_descriptor, _two_descriptors = struct.Struct("=i").unpack_from, struct.Struct("=ii").unpack_from
+_GAME_HEAD = struct.Struct("<QQ")
+"""The start of a game for its process: the message's id and the game's seed. The names follow."""
+_game_head, _GAME_HEAD_BYTES = _GAME_HEAD.unpack_from, _GAME_HEAD.size
+_NO_PROCESSES = (0, 0)
 # Called in the C library directly. Python's `fork` prepares for threads first, and all of Python's functions let other
 # threads run meanwhile. Without threads this only touches pages for nothing.
 _libc = ctypes.PyDLL(None)
 _fork = getattr(_libc, "_Fork", _libc.fork)
-_NATIVE = _libc.recvmsg, _libc.fcntl, _libc.close, _libc.write, _libc._exit
+_NATIVE = _libc.close, _libc.setrlimit, _libc.write, _libc._exit
+_ZERO_LIMIT = (ctypes.c_ulong * 2)()
+"""A resource limit of zero."""
 
-IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD)
-"""Ignored as in every Python process; SIGCHLD too, so that the kernel itself removes ended children."""
+IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
+"""Ignored as in every Python process: a write then fails with an exception."""
 DONE_EXIT_CODE = 77
-"""Exit code of a call that has done its work."""
+"""Exit code of a fork that has done its work."""
 MAX_PACKET_BYTES = 64 << 10
-"""Longest packet from the host."""
-CALL_BUFFER_BYTES = 16 << 10
-"""Room for a request to a call: the message's id in `ID_BYTES`, then seed and arguments, written by `marshal`. Longer ones
-come as a file. Copies share every page of the buffer, so it is not larger."""
-ID_BYTES = 4
-F_DUPFD = fcntl.F_DUPFD
+"""Size of the longest packet. Forks share every page of the buffer, so it is not larger."""
+MAX_NAMES_BYTES = 16 << 10
+MAX_DESCRIPTORS = 4
+GAME_END_TIMEOUT_MS = 5000
 
 
 def call_seed(game: int, turn: int) -> int:
     """The seed of one call. It depends on the bot's seed, the game and the turn, and on nothing that happened
     before."""
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
-
-
-def play(request: Message, requests: int, answers: int, template: Template) -> int:
-    """Plays the bot of a request to the zygote. Returns the exit code."""
-    return Supervisor(request, requests, answers, template).run()
 
 
 def make_template(request: Message, proc: int) -> Template:
@@ -86,9 +97,13 @@ def make_template(request: Message, proc: int) -> Template:
         except (OSError, ValueError):
             pass
     sandbox_enter.adopt_orphans()
-    return Template(
-        ProcFolder(proc), lambda: restrict(request), lambda control: TemplateSession(game, control).run()
-    )
+    serve = lambda control: TemplateSession(request, call_arguments(game), control).run()
+    return Template(ProcFolder(proc), lambda: restrict(request), serve)
+
+
+def play(request: Message, requests: int, answers: int, template: Template) -> int:
+    """Plays the bot of a request to the zygote. Returns the exit code."""
+    return Supervisor(request, requests, answers, template).run()
 
 
 def restrict(request: Message) -> None:
@@ -101,86 +116,88 @@ def restrict(request: Message) -> None:
     sandbox_enter.restrict_call(request)
 
 
+class Receiver:
+    """Receives messages and the descriptors that come with them."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.socket = _socket.socket(fileno=descriptor)
+        self.buffer = bytearray(MAX_PACKET_BYTES)
+        self.buffers = [self.buffer]
+        self.view = memoryview(self.buffer)
+        self.room = _socket.CMSG_LEN(4 * MAX_DESCRIPTORS)
+        self.read = self.socket.recvmsg_into
+
+    def receive(self) -> Tuple[Any, List[int]]:
+        """The next message and its descriptors. The message is empty when the host has closed the connection."""
+        count, more, _, _ = self.read(self.buffers, self.room)
+        given: List[int] = []
+        for level, kind, content in more:
+            if level == _SOCKET and kind == _RIGHTS:
+                given += memoryview(content)[: len(content) // 4 * 4].cast("i").tolist()
+        return self.message(count), given
+
+    def message(self, count: int) -> Any:
+        """The message whose first packet is in the buffer."""
+        if count and self.buffer[0] == PARTS:
+            return self.receive_parts(int.from_bytes(self.view[4:8], "little"))
+        return self.view[:count]
+
+    def receive_parts(self, length: int) -> bytes:
+        """A message that is too long for a packet."""
+        parts: List[bytes] = []
+        have = 0
+        while have < min(length, MAX_MESSAGE_BYTES):
+            part = self.socket.recv(MAX_PACKET_BYTES)
+            if not part:
+                return b""
+            parts.append(part)
+            have += len(part)
+        return b"".join(parts)
+
+
 class Supervisor:
-    """The session of one bot with one host, from hello to bye. Runs no code of the bot."""
+    """The session of one bot with one host, from hello to bye, except for the turns. Runs no code of the bot."""
 
     def __init__(self, request: Message, requests: int, answers: int, template: Template) -> None:
         self.request = request
         self.game = str(request["game"])
-        self.requests = _socket.socket(fileno=requests)
+        self.receiver = Receiver(requests)
         self.answers = answers
         self.template = template
-        self.buffer = bytearray(MAX_PACKET_BYTES)
-        self.view = memoryview(self.buffer)
         self.loaded = False
-        self.arguments_class = call_arguments(self.game)
-        self.names: List[str] = []
-        self.arguments = self.arguments_class([])
+        self.names = b""
         self.base_seed = 0
-        self.game_seed = 0
+        self.game_pidfd = -1
+        """The process of the current game."""
         self.log_flags = 0
-        self.control_flags = 0
-        self.their_number = -1
-        self.last_call = 0
-        """The call that gave the last answer. It stays a zombie until the next call, so that the host can measure
-        it."""
 
     def run(self) -> int:
         """Answers messages until the host says bye or closes the connection."""
         while True:
-            data, answer = self.receive()
+            data, given = self.receiver.receive()
             if not data:
                 return 0
-            if data[0] == TURN:
-                state = self.arguments.state(data)
-                self.call(_header(data)[0], data[12], state, self.arguments.history, answer)
-                continue
             message = loads(bytes(data).decode())
             kind = message.get("type")
             if kind == "bye":
                 return 0
-            if kind == "turn":
-                seen = message["observation"]
-                arguments = self.arguments_class.from_observation(seen, self.names)
-                self.call(int(message["id"]), int(seen["turn"]), *arguments, answer)
-                continue
-            reply = self.reply(kind, message)
-            self.send({**reply, "id": message.get("id")})
-            if "error" in reply:
-                return 2
+            reply = self.reply(kind, message, given)
+            for descriptor in given:
+                _close(descriptor)
+            if reply is not None:
+                _write(self.answers, dumps({**reply, "id": message.get("id")}).encode("ascii"))
+                if "error" in reply:
+                    return 2
 
-    def receive(self) -> Tuple[Any, int]:
-        """The next message, and the answer socket that came with it, or -1. The message is empty when the host has
-        closed the connection."""
-        count, more, _, _ = self.requests.recvmsg_into([self.buffer], 64)
-        answer = -1
-        for _, _, content in more:
-            answer = memoryview(content).cast("i")[0]
-        if count and self.buffer[0] == PARTS:
-            return self.receive_parts(int.from_bytes(self.view[4:8], "little")), answer
-        return self.view[:count], answer
-
-    def receive_parts(self, length: int) -> bytes:
-        """A message that is too long for a packet."""
-        data = b""
-        while len(data) < min(length, MAX_MESSAGE_BYTES):
-            part = self.requests.recv(MAX_PACKET_BYTES)
-            if not part:
-                return b""
-            data += part
-        return data
-
-    def send(self, message: Message) -> None:
-        """Sends a message."""
-        _write(self.answers, dumps(message).encode("ascii"))
-
-    def reply(self, kind: Any, message: Message) -> Message:
-        """The reply to a message that is not a turn."""
+    def reply(self, kind: Any, message: Message, given: List[int]) -> Optional[Message]:
+        """The reply to a message. The process of a game replies to its start."""
         if kind == "hello":
             return self.hello(message)
-        if kind == "start":
-            self.game_seed = derive(self.base_seed, derive(message.get("seed", "")))
-            self.arguments = self.arguments_class(self.names)
+        if kind == "start" and self.loaded and len(given) >= 2:
+            self.start(message, given)
+            return None
+        if kind == "end":
+            self.end_game()
         return {}
 
     def hello(self, message: Message) -> Message:
@@ -189,7 +206,10 @@ class Supervisor:
             error = self.load(message)
             if error is not None:
                 return {"error": error}
-        self.names = [str(name) for name in message.get("names") or []]
+        names = [str(name).replace("\0", " ") for name in message.get("names") or []]
+        # Made different from each other here, so that no game has to.
+        names = call_arguments(self.game)(names).names
+        self.names = "\0".join(names).encode("utf-8", "surrogatepass")[:MAX_NAMES_BYTES]
         self.base_seed = derive(message.get("seed", ""))
         return {"protocol": PROTOCOL}
 
@@ -212,105 +232,75 @@ class Supervisor:
             if type(reply) is not dict or "error" in reply:
                 return reply["error"] if reply else {"what": "ends while it is loaded", "file": source}
             template.freeze()
-        except (TemplateError, ValueError, OSError) as error:
-            return {"what": f"ends while it is loaded: {error}", "file": source}
+        except (TemplateError, ValueError, OSError) as failure:
+            return {"what": f"ends while it is loaded: {failure}", "file": source}
         problem = template.problem()
-        if problem is not None:
+        if problem is not None and "sweep" not in (self.request.get("without") or ()):
             return {"what": problem, "file": source, "hint": f"a bot must be stateless: start nothing outside {entry}"}
         self.loaded = True
-        self.their_number = template.theirs.fileno()
-        self.log_flags, self.control_flags = _fcntl(2, _GETFL), _fcntl(self.their_number, _GETFL)
+        self.log_flags = _fcntl(2, _GETFL)
+        # No process of the bot can send anything to this one.
         template.control.shutdown(_socket.SHUT_RD)
-        gc.collect()
-        gc.freeze()
         return None
 
-    def call(self, number: int, turn: int, state: Message, history: List[Message], answer: int) -> None:
-        """Runs one call, which answers on the socket `answer`."""
-        if self.last_call:
-            _waitpid(self.last_call, WAIT_ALL)
-            self.last_call = 0
+    def start(self, message: Message, given: List[int]) -> None:
+        """Starts the process of a game, with its own sockets."""
+        self.end_game()
         template = self.template
-        # All calls share these two open files, and nothing else that lasts: what a call has set is undone.
-        _fcntl(2, _SETFL, self.log_flags)
-        _fcntl(self.their_number, _SETFL, self.control_flags)
         pid = template.copy()
-        head = number.to_bytes(ID_BYTES, "little")
-        arguments = _marshal((call_seed(self.game_seed, turn), state, history))
-        descriptors = [answer]
-        if len(arguments) > CALL_BUFFER_BYTES - ID_BYTES:
-            descriptors.append(_memory_file(arguments))
-            arguments = b""
-        rights = b"".join([descriptor.to_bytes(4, "little") for descriptor in descriptors])
-        template.control.sendmsg([head, arguments], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
-        for descriptor in descriptors:
-            _close(descriptor)
-        _ptrace(CONT, pid, None, None)
-        end = _waitid(_PID, pid, _STOPPED)
-        while end.si_code not in _ENDS:
-            # A process that is held stops at each signal. The signal is passed on.
-            status = _waitpid(pid, WAIT_ALL)[1]
-            _ptrace(CONT, pid, None, 0 if status >> 16 else os.WSTOPSIG(status))
-            end = _waitid(_PID, pid, _STOPPED)
-        self.drain(self.their_number)
-        if end.si_status == DONE_EXIT_CODE and end.si_code == _EXITED:
-            self.last_call = pid
-            # The next call can start only now: until this one has ended, its exit may wait for a processor.
-            _write(self.answers, CALL_ENDED)
-        else:
-            self.send({"id": number, "ended": exit_description(_waitpid(pid, WAIT_ALL)[1])})
+        self.game_pidfd = os.pidfd_open(pid)
+        seed = derive(self.base_seed, derive(message.get("seed", "")))
+        told = _GAME_HEAD.pack(int(message.get("id") or 0), seed) + self.names
+        rights = b"".join([descriptor.to_bytes(4, "little") for descriptor in given])
+        template.control.sendmsg([told], [(_SOCKET, _RIGHTS, rights)])
 
-    @staticmethod
-    def drain(control: int) -> None:
-        """Removes a request that the call has not read. The next call must not find it."""
-        while _libc.recv(control, _ONE_BYTE, 1, _socket.MSG_DONTWAIT) > 0:
+    def end_game(self) -> None:
+        """Kills the process of the last game and everything that it has started, and undoes what it may have left."""
+        if self.game_pidfd < 0:
+            return
+        try:
+            _signal.pidfd_send_signal(self.game_pidfd, _signal.SIGKILL)
+        except OSError:
+            pass
+        ended = select.poll()
+        ended.register(self.game_pidfd, select.POLLIN)
+        ended.poll(GAME_END_TIMEOUT_MS)
+        _close(self.game_pidfd)
+        self.game_pidfd = -1
+        kill_until_none(self.template.children)
+        # All games share these two open files, and nothing else that lasts.
+        theirs = self.template.theirs
+        if "flags" not in (self.request.get("without") or ()):
+            _fcntl(2, _SETFL, self.log_flags)
+            theirs.setblocking(True)
+        while _libc.recv(theirs.fileno(), _ONE_BYTE, 1, _socket.MSG_DONTWAIT) > 0:
             pass
 
 
-_ENDS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 _ONE_BYTE = ctypes.create_string_buffer(1)
 
 
-def _memory_file(text: bytes) -> int:
-    """A file in memory with this content."""
-    file = os.memfd_create("turn")
-    while text:
-        text = text[_write(file, text) :]
-    os.lseek(file, 0, os.SEEK_SET)
-    return file
-
-
-class _Part(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
-
-
-class _MessageHead(ctypes.Structure):
-    """The C library's `msghdr`."""
-
-    _fields_ = [
-        *[("name", ctypes.c_void_p), ("name_length", ctypes.c_uint), ("parts", ctypes.c_void_p)],
-        *[("part_count", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_length", ctypes.c_size_t)],
-        ("flags", ctypes.c_int),
-    ]
-
-
 class TemplateSession:
-    """The template's side: loads the bot, and runs a call in each copy."""
+    """What the template does until it is frozen, and what its copies do: one game each."""
 
-    def __init__(self, game: str, control: int) -> None:
-        self.game = game
+    def __init__(self, request: Message, arguments_class: Any, control: int) -> None:
+        self.request = request
         self.control = control
-        self.arguments_class = call_arguments(game)
-        self.direct_answers: Dict[str, bytes] = self.arguments_class.ANSWERS
+        self.arguments_class = arguments_class
+        self.direct_answers: Dict[str, bytes] = arguments_class.ANSWERS
         self.root = ""
         self.function: Any = None
-        self.buffer = bytearray(CALL_BUFFER_BYTES)
-        self.rights = (ctypes.c_int * 16)()
-        data = (ctypes.c_char * CALL_BUFFER_BYTES).from_buffer(self.buffer)
-        self.part = _Part(ctypes.addressof(data), CALL_BUFFER_BYTES)
-        self.head = _MessageHead(None, 0, ctypes.addressof(self.part), 1, ctypes.addressof(self.rights), 64, 0)
-        self.place = ctypes.byref(self.head)
-        self.view = memoryview(self.buffer)
+        self.names: List[str] = []
+        self.arguments = arguments_class([])
+        self.game_seed = 0
+        self.stderr_flags = 0
+        self.moves_descriptors = False
+        """Whether the bot had files open while it was loaded: their numbers are not used for other files."""
+        self.reports = control + 1
+        self.receiver: Any = None
+        self.last_child = 0
+        """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
+        it."""
 
     def run(self) -> None:
         """Loads the bot, and then is frozen where it forks. Only copies return from there."""
@@ -325,67 +315,126 @@ class TemplateSession:
                 reply = {"error": load_error(error, plan["root"], plan["file"]).to_json()}
             _write(self.control, dumps(reply).encode("ascii"))
             _read(self.control, 1)
+            # The kernel removes ended copies: this process will not look.
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
             if _fork() == 0:
-                self.run_call(_NATIVE)
+                _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+                self.play_game()
         finally:
             _exit(3)
 
     def load(self, plan: Message) -> None:
         """Executes the bot's file. A trial has done this before, so errors are unlikely."""
         disable_output_buffering()
-        # A bot gets no input.
+        # A bot gets no input, and a closed descriptor cannot carry a flag from one call to the next.
         _close(0)
         known = open_descriptors()
         preload_numpy(plan["file"])
         seed_all(0)
         install(plan["packages"])
         self.root = plan["root"]
-        entry = game_part(self.game, "ENTRY_FUNCTION")
+        entry = game_part(str(self.request["game"]), "ENTRY_FUNCTION")
         self.function = execute(plan["file"], plan["name"]).__dict__[entry]
-        close_background_work(known)
-        make_ready(self.arguments_class, self.game)
+        self.moves_descriptors = close_background_work(known)
+        self.stderr_flags = _fcntl(2, _GETFL)
+        self.receiver = Receiver(self.control)
+        make_ready(self.arguments_class)
 
-    def run_call(self, native: Any) -> None:
-        """In the copy: receives the request, runs the call and exits. A copy pays for every page that it touches, so
-        this function does as little as possible, calls the C library directly, and is run by the warm-up before the
-        first copy."""
-        receive, control, close, write, leave = native
+    def play_game(self) -> None:
+        """In a copy: plays one game. The supervisor kills it at the end of the game."""
+        receiver = self.receiver
+        read, buffers, data, room = receiver.read, receiver.buffers, receiver.buffer, receiver.room
+        count, more, _, _ = read(buffers, room)
+        requests, reports = _two_descriptors(more[0][2])
+        # The control socket's number becomes that of the game's requests: the same object reads both.
+        _dup2(requests, self.control)
+        _dup2(reports, self.reports)
+        _close(requests)
+        _close(reports)
+        number, self.game_seed = _game_head(data)
+        self.names = data[_GAME_HEAD_BYTES:count].decode("utf-8", "surrogatepass").split("\0")
+        self.arguments = self.arguments_class(self.names)
+        _write(self.reports, b'{"id":%d}' % number)
+        while True:
+            # As `Receiver.receive`, with less: all of this happens again in each call.
+            count, more, _, _ = read(buffers, room)
+            if not more:
+                return
+            answers = _one_descriptor(more[0][2])[0]
+            if self.moves_descriptors:
+                low, answers = answers, _fcntl(answers, _DUPFD, MIN_PROTOCOL_DESCRIPTOR)
+                _close(low)
+            if data[0] == TURN:
+                self.turn(data, answers)
+            else:
+                self.json_turn(loads(bytes(receiver.message(count)).decode()), answers)
+
+    def turn(self, data: Any, answers: int) -> None:
+        """Runs one call in a fork."""
+        arguments = self.arguments
+        state = arguments.state(data)
+        seed_all(call_seed(self.game_seed, data[12]))
+        if self.last_child:
+            _waitpid(self.last_child, 0)
+        # All forks share the flags of this descriptor: the next call could see what one call has set.
+        _fcntl(2, _SETFL, self.stderr_flags)
+        history, head = arguments.history, b"=" + data[4:8]
+        child = _fork()
+        if child == 0:
+            self.run_call(_NATIVE, state, history, head, answers)
+        self.wait_for_call(child, answers, _header(data)[0])
+
+    def run_call(self, native: Any, state: Message, history: List[Message], head: bytes, answers: int) -> None:
+        """In the fork: runs the call and exits. A fork copies every page that it touches, so this function does as
+        little as possible, calls the C library directly, and is run by the warm-up before the first fork."""
+        close, limit, write, leave = native
         code = 1
         try:
-            count = receive(self.control, self.place, 0)
-            received = self.rights[4]
-            # Not the number of a file that the bot had open while it was loaded.
-            answers = control(received, F_DUPFD, MIN_PROTOCOL_DESCRIPTOR)
-            close(received)
-            view = self.view
-            seed, state, history = _unmarshal(view[ID_BYTES:] if count > ID_BYTES else self.read_file(self.rights[5]))
-            seed_all(seed)
-            try:
-                move = self.function(state, history)
-            except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
-                result = fault(error, self.root)
-            else:
-                if type(move) is str and move in self.direct_answers:
-                    packet = b"=%b%b" % (view[:ID_BYTES], self.direct_answers[move])
-                    if write(answers, packet, len(packet)) > 0:
-                        code = DONE_EXIT_CODE
-                    return
-                result = self.indirect_answer(move)
-            _write(answers, dumps({**result, "id": int.from_bytes(view[:ID_BYTES], "little")}).encode("ascii"))
-            code = DONE_EXIT_CODE
+            # The fork must not read the next request or report for its parent, and must not start anything that
+            # outlives the answer.
+            if close(self.control) == 0 and close(self.reports) == 0 and limit(_NPROC, _ZERO_LIMIT) == 0:
+                try:
+                    move = self.function(state, history)
+                except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
+                    result = fault(error, self.root)
+                else:
+                    if type(move) is str and move in self.direct_answers:
+                        packet = head + self.direct_answers[move]
+                        if write(answers, packet, len(packet)) > 0:
+                            code = DONE_EXIT_CODE
+                        return
+                    result = self.indirect_answer(move)
+                _write(answers, dumps({**result, "id": int.from_bytes(head[1:], "little")}).encode("ascii"))
+                code = DONE_EXIT_CODE
         finally:
             leave(code)
 
-    @staticmethod
-    def read_file(file: int) -> bytes:
-        """The arguments of a call, if they are too long for a packet."""
-        data = b""
-        while True:
-            part = _read(file, 1 << 20)
-            if not part:
-                _close(file)
-                return data
-            data += part
+    def json_turn(self, message: Message, answers: int) -> None:
+        """Runs one call of a game that is too long for the short form."""
+        seen = message["observation"]
+        state, history = self.arguments_class.from_observation(seen, self.names)
+        seed_all(call_seed(self.game_seed, seen["turn"]))
+        if self.last_child:
+            _waitpid(self.last_child, 0)
+        _fcntl(2, _SETFL, self.stderr_flags)
+        number = int(message["id"])
+        child = _fork()
+        if child == 0:
+            self.run_call(_NATIVE, state, history, answer_packet(number, ""), answers)
+        self.wait_for_call(child, answers, number)
+
+    def wait_for_call(self, child: int, answers: int, number: int) -> None:
+        """Waits until a call has ended, and reports that."""
+        _close(answers)
+        end = _waitid(_PID, child, _ENDED)
+        if end is None or end.si_status != DONE_EXIT_CODE or end.si_code != _EXITED:
+            self.last_child = 0
+            status = _waitpid(child, 0)[1]
+            _write(self.reports, dumps({"id": number, "ended": exit_description(status)}).encode("ascii"))
+        else:
+            self.last_child = child
+            # The next call can start only now: until the fork has ended, its exit may wait for a processor.
+            _write(self.reports, CALL_ENDED)
 
     def indirect_answer(self, move: Any) -> Message:
         """The result of a call that returned something else than one of the game's `ANSWERS`."""
@@ -404,31 +453,32 @@ def fault(error: BaseException, root: str) -> Message:
     return {"fault": "crash", "says": crash_text(error, root)}
 
 
-def make_ready(arguments_class: Any, game: str) -> None:
+def make_ready(arguments_class: Any) -> None:
     """Prepares the process for its first copy, when the bot is loaded."""
-    warm_up(arguments_class, game)
+    warm_up(arguments_class)
     gc.collect()
-    # The garbage collector need not visit the objects that exist by now, nor run in a short call.
+    # All objects so far are shared with every fork; the garbage collector need not visit them again, nor run in a short
+    # call.
     gc.freeze()
     gc.set_threshold(20000, 10, 10)
     sandbox_enter.trim_heap()
 
 
-def warm_up(arguments_class: Any, game: str) -> None:
+def warm_up(arguments_class: Any) -> None:
     """Runs the host's part of a call a few times, and the functions that bots use most. The interpreter rewrites code
-    that runs often. Pages that it rewrites before the copy are not copied after it."""
-    session = TemplateSession(game, 2)
+    that runs often. Pages that it rewrites before the fork are not copied after it."""
+    data = arguments_class.SAMPLE_TURN
+    session = TemplateSession({}, arguments_class, -1)
     answer = next(iter(arguments_class.ANSWERS))
     session.function = lambda state, history: answer
-    arguments = arguments_class(list(arguments_class.SAMPLE_NAMES))
-    state = arguments.state(arguments_class.SAMPLE_TURN)
-    data = bytes(ID_BYTES) + _marshal((1, state, arguments.history))
-    session.buffer[: len(data)] = data
-    # Instead of recvmsg, fcntl, close, write and _exit: functions that only look at a number.
-    harmless = lambda *_: len(data), _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha
+    # Instead of close, setrlimit, write and _exit: functions that only look at a number.
+    harmless = _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha
     some = [1, 2, 3]
-    for _ in range(40):
-        session.run_call(harmless)
+    for number in range(40):
+        arguments = arguments_class(list(arguments_class.SAMPLE_NAMES))
+        state = arguments.state(data)
+        seed_all(call_seed(number, 1))
+        session.run_call(harmless, state, arguments.history, b"=" + data[4:8], 1)
         random.choice(some)
         random.randint(1, 6)
         random.random()

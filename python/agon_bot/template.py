@@ -1,10 +1,9 @@
-"""The template: a process that has loaded a bot, is stopped for good, and is copied for each call.
+"""The template: a process that has loaded a bot, is stopped for good, and is copied for each game.
 
-Every call starts as a copy of the same memory, because the template never runs again: the supervisor, its parent, holds
+Every game starts as a copy of the same memory, because the template never runs again: the supervisor, its parent, holds
 it in a ptrace stop and makes it execute one system call at a time, above all `clone`. So it does not matter what the
-bot's file has done to its own process while it was loaded. No code of the bot runs between two calls, and no call can
-change what the next one starts with. A copy is stopped at its birth too, until the supervisor has taken away its right
-to start processes.
+bot's file has done to its own process while it was loaded: no code of the bot runs in the template afterwards, and no
+game can change what the next one starts with.
 
 The supervisor never runs code of a bot. It imports little: see `stateless_session.py`.
 """
@@ -13,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import select
 
 import _socket
@@ -31,7 +29,7 @@ _libc = ctypes.PyDLL(None, use_errno=True)
 _ptrace = _libc.ptrace
 _ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 _ptrace.restype = ctypes.c_long
-_waitpid, _prlimit, _NPROC, _NONE = os.waitpid, resource.prlimit, resource.RLIMIT_NPROC, (0, 0)
+_waitpid = os.waitpid
 
 CONT, SINGLESTEP, SYSCALL = 7, 9, 24
 SETOPTIONS, GETEVENTMSG, GETREGSET, SETREGSET, SEIZE, INTERRUPT = 0x4200, 0x4201, 0x4204, 0x4205, 0x4206, 0x4207
@@ -40,8 +38,8 @@ EXITKILL, TRACE_NEW = 0x100000, 0x2 | 0x4 | 0x8
 GENERAL_REGISTERS = 1
 WAIT_ALL = 0x40000000
 SIGTRAP, SIGKILL = 5, 9
-COPY_FLAGS = 0x01000000 | 0x00200000 | 0x2000 | 17
-"""For `clone`: set and clear the thread id as the C library's fork does, trace the copy, SIGCHLD at its end."""
+COPY_FLAGS = 0x01000000 | 0x00200000 | 17
+"""For `clone`: set and clear the thread id as the C library's fork does, SIGCHLD at the end."""
 PR_SET_DUMPABLE = 4
 SYS_CLOSE_RANGE = 436
 MAX_REPLY_BYTES = 64 << 10
@@ -49,7 +47,6 @@ MAX_REPLY_BYTES = 64 << 10
 MAX_STOPS = 1000
 """Most stops that the supervisor handles while it waits for one of its own."""
 LOADING_POLL_MS = 20
-FREEZE_TIMEOUT_MS = 5000
 
 ARCHITECTURES: Dict[str, Any] = {
     # Number of registers; index of program counter, number of the call, result; arguments; length of the instruction;
@@ -127,6 +124,7 @@ class Template:
         self._status, self._mappings, self._children = (
             self.proc.open(f"{self.outside}/{name}") for name in ("status", "smaps", f"task/{self.outside}/children")
         )
+        self._own_children = self.proc.open(f"{self.proc.own}/task/{self.proc.own}/children")
         self.control.send(b"1")
         told = self.control.recv(MAX_REPLY_BYTES)
         if told != b"restricted":
@@ -225,13 +223,10 @@ class Template:
         raise TemplateError("it gets too many signals")
 
     def copy(self) -> int:
-        """Makes a copy, which can start neither processes nor threads and waits to be continued. Returns its process
-        id."""
+        """Makes a copy, which runs at once. Returns its process id."""
         pid = self._execute(self._fork_part)
         if pid <= 0:
             raise TemplateError(f"cannot be copied: {os.strerror(-pid)}")
-        _waitpid(pid, WAIT_ALL)
-        _prlimit(pid, _NPROC, _NONE)
         return pid
 
     def problem(self) -> Optional[str]:
@@ -246,6 +241,8 @@ class Template:
         return None
 
     def children(self) -> List[int]:
-        """The children of the template, and those of the supervisor except the template."""
-        found = [self.proc.inside(int(word)) for word in read_all(self._children).split()]
-        return [*found, *(pid for pid in self.proc.children(self.proc.own).values() if pid != self.pid)]
+        """The running children of the template, and those of the supervisor except the template."""
+        found = [self.proc.describe(int(word)) for word in read_all(self._children).split()]
+        own = [int(word) for word in read_all(self._own_children).split()]
+        adopted = [self.proc.inside(pid) for pid in own if pid != self.outside]
+        return [*(pid for pid, runs in found if runs), *adopted]

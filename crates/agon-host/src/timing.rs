@@ -143,20 +143,6 @@ impl CpuMeter {
         self.pids_of_children().map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
     }
 
-    /// The usage of its children's children, which have one thread each: the calls of a stateless bot.
-    pub fn read_grandchildren(&self) -> Usage {
-        self.pids_of_grandchildren().into_iter().map(usage_of).fold(Usage::default(), Usage::plus)
-    }
-
-    /// Whether one of its children's children is runnable.
-    pub fn has_runnable_grandchild(&self) -> bool {
-        self.pids_of_grandchildren().into_iter().any(pid_is_runnable)
-    }
-
-    fn pids_of_grandchildren(&self) -> Vec<u32> {
-        self.pids_of_children().flat_map(|child| Self::new(child).pids_of_children()).collect()
-    }
-
     fn pids_of_children(&self) -> impl Iterator<Item = u32> + use<> {
         let mut bytes = [0; 1024];
         let read = self.children.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
@@ -168,6 +154,11 @@ impl CpuMeter {
     /// Whether the process is runnable now. The kernel reports the length of a wait only when the wait has ended.
     pub fn is_runnable(&self) -> bool {
         pid_is_runnable(self.pid)
+    }
+
+    /// Whether one of its children is runnable.
+    pub fn has_runnable_child(&self) -> bool {
+        self.pids_of_children().any(pid_is_runnable)
     }
 
     /// Its threads and children now.
@@ -252,10 +243,7 @@ pub fn has_never_slept(pid: u32) -> bool {
 /// Maximum number of sleeps for one page read from disk: one for the page, one for a reader that is already reading it.
 const MAX_SLEEPS_PER_PAGE: u64 = 2;
 
-/// Stops of a call before it runs: its supervisor prepares it then.
-const STOPS_AT_BIRTH: u64 = 1;
-
-/// A process gives up its processor voluntarily to sleep, when it is stopped at its birth, and once more to end.
+/// A process gives up its processor voluntarily to sleep, and once more to end.
 fn shows_no_sleep(status: &str, stat: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let has_ended = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
@@ -263,7 +251,7 @@ fn shows_no_sleep(status: &str, stat: &str) -> bool {
     // Field 12 of the line, field 10 after the name.
     let pages = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9));
     let pages = pages.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
-    let involuntary = (STOPS_AT_BIRTH + u64::from(has_ended)).saturating_add(pages.saturating_mul(MAX_SLEEPS_PER_PAGE));
+    let involuntary = u64::from(has_ended).saturating_add(pages.saturating_mul(MAX_SLEEPS_PER_PAGE));
     switches.is_some_and(|switches| switches <= involuntary)
 }
 
@@ -396,12 +384,12 @@ mod tests {
             )
         };
         let stat = |pages: u32| format!("7 (a) b) R 1 2 3 0 -1 64 500 0 {pages} 0 1 1\n");
-        assert!(shows_no_sleep(&status("R (running)", 1), &stat(0)));
-        assert!(shows_no_sleep(&status("Z (zombie)", 2), &stat(0)), "it has ended");
-        assert!(!shows_no_sleep(&status("R (running)", 2), &stat(0)));
-        assert!(!shows_no_sleep(&status("Z (zombie)", 3), &stat(0)));
-        assert!(shows_no_sleep(&status("Z (zombie)", 6), &stat(2)), "it waited for two pages");
-        assert!(!shows_no_sleep(&status("Z (zombie)", 7), &stat(2)));
+        assert!(shows_no_sleep(&status("R (running)", 0), &stat(0)));
+        assert!(shows_no_sleep(&status("Z (zombie)", 1), &stat(0)), "it has ended");
+        assert!(!shows_no_sleep(&status("R (running)", 1), &stat(0)));
+        assert!(!shows_no_sleep(&status("Z (zombie)", 2), &stat(0)));
+        assert!(shows_no_sleep(&status("Z (zombie)", 5), &stat(2)), "it waited for two pages");
+        assert!(!shows_no_sleep(&status("Z (zombie)", 6), &stat(2)));
         assert!(!shows_no_sleep("", ""), "nothing is known");
         let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let slept = (0..12_000).any(|_| {
