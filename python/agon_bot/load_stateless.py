@@ -12,7 +12,7 @@ import _signal
 from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
-from .process_cleanup import exit_description, has_shared_memory, kill_children, open_descriptors, thread_count
+from .process_cleanup import OwnFigures, exit_description, open_descriptors
 from .tinyjson import loads
 from .virtual_packages import Module
 
@@ -30,33 +30,27 @@ MAX_PLAN_BYTES = 1 << 20
 """Longest result of a trial. The bot can write to its pipe."""
 
 
-def check_loadable(game: str, target: str, hello: Message, restrict: Callable[[], None], kill_leftovers: Callable[[], object]) -> Message:
+def check_loadable(game: str, target: str, hello: Message, figures: OwnFigures, restrict: Callable[[], None]) -> Message:
     """Loads the bot in a fork that may import anything, after `restrict`. Returns the error, or what is needed to load
-    the bot. Afterwards nothing of the fork is left. The host limits the time."""
+    the bot here. Afterwards nothing of the fork is left. The host limits the time."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            # The trial has no descriptor of the host.
-            os.dup2(writer, 3)
-            os.closerange(4, 1 << 16)
+            os.close(reader)
             restrict()
             from .stateless import check_target
 
             data = check_target(game, target, hello)
             while data:
-                data = data[os.write(3, data) :]
+                data = data[os.write(writer, data) :]
         finally:
             _exit(0)
     os.close(writer)
     data = read_until_exit(reader, child)
     os.close(reader)
-    try:
-        os.kill(child, _signal.SIGKILL)
-    except OSError:
-        pass
     _, status = os.waitpid(child, 0)
-    kill_leftovers()
+    figures.kill_children()
     try:
         found = loads(data.decode())
         if type(found) is dict:
@@ -69,7 +63,7 @@ def check_loadable(game: str, target: str, hello: Message, restrict: Callable[[]
 
 def read_until_exit(reader: int, child: int) -> bytes:
     """Reads what a child writes until it closes the pipe or ends, at most `MAX_PLAN_BYTES`. A process that it has left
-    may hold the pipe open."""
+    may hold the pipe open. A child that writes more gets an error."""
     poller = select.poll()
     pidfd = os.pidfd_open(child)
     poller.register(reader, select.POLLIN)
@@ -102,9 +96,9 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def close_background_work(known: List[int]) -> bool:
-    """Runs after the bot's file was executed: closes what it opened, and resets what would run between calls. Returns
-    whether it had files open."""
+def forbid_background_work(known: List[int], file: str, function: str, figures: OwnFigures) -> bool:
+    """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
+    bot has threads or shared memory. Returns whether it had files open."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -121,15 +115,11 @@ def close_background_work(known: List[int]) -> bool:
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    return bool(opened)
-
-
-def forbid_background_work(known: List[int], file: str, function: str) -> None:
-    """The same, and kills children. Raises an error if the bot has threads or shared memory."""
-    close_background_work(known)
-    kill_children()
     hint = f"a bot must be stateless: start nothing outside {function}"
-    if thread_count() > 1:
+    if not figures.kill_children():
+        raise LoadError("starts a process while it is loaded", file, None, hint)
+    if figures.thread_count() > 1:
         raise LoadError("starts a thread while it is loaded", file, None, hint)
-    if has_shared_memory():
+    if figures.has_shared_memory():
         raise LoadError("makes shared memory while it is loaded", file, None, hint)
+    return bool(opened)

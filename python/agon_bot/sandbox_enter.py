@@ -73,9 +73,8 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def enter(request: Dict[str, Any], proc: Optional[int] = None) -> None:
-    """Applies all restrictions of a request, the strictest last. They cannot be undone. With `proc`, the process stays
-    able to read that folder and to make any system call: it supervises a bot and runs none of its code."""
+def enter(request: Dict[str, Any]) -> None:
+    """Applies all restrictions of a request, the strictest last. They cannot be undone."""
     try:
         environment = request.get("environment")
         if environment is not None:
@@ -93,42 +92,32 @@ def enter(request: Dict[str, Any], proc: Optional[int] = None) -> None:
         if request.get("folder"):
             os.chdir(request["folder"])
         if request.get("landlock"):
-            ruleset = _make_ruleset(**request["landlock"])
-            if proc is not None:
-                _allow_open(ruleset, proc, READ_FILE | READ_DIR)
-            apply_ruleset(ruleset)
+            apply_ruleset(_make_ruleset(**request["landlock"]))
         os.umask(0o077)
-        if proc is None:
-            install_seccomp_filters(request)
+        filters = [bytes.fromhex(text) for text in request.get("seccomp") or ()]
+        for code in filters:
+            install_seccomp_filter(_for_this_process(code, request.get("own")))
     except Exception as error:
         raise EnterError(f"{type(error).__name__}: {error}") from error
 
 
 def restrict_call(request: Dict[str, Any]) -> None:
-    """Applies the restrictions of a stateless bot, in a process that is in its sandbox already except for the system
-    calls: no files are written, nothing is read about processes, and nothing is left that outlives a call."""
+    """Applies the further restrictions of a stateless bot in a process that is in its sandbox: no files are written,
+    nothing is read about processes, and nothing is set that outlives a call. `without` in the request names defences to
+    leave out, which only tests do."""
     try:
-        landlock = request.get("landlock")
-        if landlock:
+        landlock, without = request.get("landlock"), tuple(request.get("without") or ())
+        if landlock and "proc" not in without:
             readable = READ_FILE | READ_DIR
             rules = [(path, bits & readable) for path, bits in landlock["rules"] if bits & readable]
             apply_ruleset(_ruleset(WRITE_RIGHTS | readable, [*rules, (os.devnull, FILE_RIGHTS)], closed=False))
         else:
             forbid_writing()
-        install_seccomp_filters(request)
-        without = tuple(request.get("without") or ())
         if "filter" not in without:
             _prctl(PR_SET_NO_NEW_PRIVS, 1)
             install_seccomp_filter(call_filter(without))
     except Exception as error:
         raise EnterError(f"{type(error).__name__}: {error}") from error
-
-
-def install_seccomp_filters(request: Dict[str, Any]) -> None:
-    """Applies the filters of a request."""
-    filters = [bytes.fromhex(text) for text in request.get("seccomp") or ()]
-    for code in filters:
-        install_seccomp_filter(_for_this_process(code, request.get("own")))
 
 
 def setns(pidfd: int, kinds: int) -> None:
@@ -266,14 +255,9 @@ def _make_ruleset(
 
 def _allow(rules: int, path: str, bits: int) -> None:
     parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    _allow_open(rules, parent, bits)
-    os.close(parent)
-
-
-def _allow_open(rules: int, parent: int, bits: int) -> None:
-    """The same for a path that is open."""
     rule = _PathBeneath(bits, parent)
     _syscall(SYS_LANDLOCK_ADD, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
+    os.close(parent)
 
 
 def apply_ruleset(rules: int) -> None:

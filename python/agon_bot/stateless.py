@@ -25,7 +25,7 @@ from .games.base import Message, Shim, StatelessShim
 from .imports import plan_packages
 from .load_stateless import forbid_background_work
 from .loading import Target
-from .process_cleanup import open_descriptors
+from .process_cleanup import OwnFigures, open_descriptors
 from .seeding import derive, seed_all
 from .session import attempt, make_shim
 from .stateless_session import call_seed, warm_up
@@ -45,12 +45,14 @@ class ForkPerCall(Shim):
 
     def load(self, hello: Message) -> Message:
         self.base = derive(hello.get("seed", ""))
+        figures = OwnFigures()
         sandbox_enter.forbid_writing()
         sandbox_enter.adopt_orphans()
         known = open_descriptors()
         about = self.bot.load(hello)
         arguments = call_arguments(self.game)
-        forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
+        forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"), figures)
+        figures.close()
         warm_up(arguments)
         # All objects so far are shared with every fork; the garbage collector need not visit them again.
         gc.collect()

@@ -177,8 +177,6 @@ class Zygote:
                 os.close(read_pid)
                 self.control.close()
                 pid = 0
-                # Inside its namespaces a process may have no `/proc`.
-                proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
                 try:
                     prepare(request, more)
                     if namespace_pidfd is not None:
@@ -191,7 +189,7 @@ class Zygote:
                     os.write(write_pid, str(pid or os.getpid()).encode())
                 if pid == 0:
                     os.close(write_pid)
-                    code = run_bot(request, reports, log, channels, proc)
+                    code = run_bot(request, reports, log, channels)
             except Exception as error:
                 send_report(reports, failed("after the fork", error))
             finally:
@@ -254,20 +252,15 @@ def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int], proc: int) -> int:
+def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]) -> int:
     """In the child: makes its own session, sets up descriptors, enters the sandbox, then plays the bot. `channels` are
-    the descriptors of `packet_channel.py`, `proc` is the machine's `/proc`."""
+    the descriptors of `packet_channel.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
             _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    game = str(request["game"])
-    # A game without a Python API is reported by the session in its reply to hello.
-    if has_python_api(game) and lifetime(game) == "call":
-        *channels, proc, reports = isolate_streams(log, *channels, proc, reports)
-        return run_stateless(request, reports, channels, proc)
     *channels, reports = isolate_streams(log, *channels, reports)
     try:
         enter(request)
@@ -277,30 +270,16 @@ def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]
     send_report(reports, "entered")
     os.close(reports)
     try:
+        game = str(request["game"])
+        # A game without a Python API is reported by the session in its reply to hello.
+        if has_python_api(game) and lifetime(game) == "call":
+            from .stateless_session import play as play_stateless
+
+            return play_stateless(request, *channels)
         from .forked_session import play
 
         return play(request, *channels)
     except Exception as error:
         # The descriptor for reports is closed, so the reason goes to the log.
-        os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
-        return 3
-
-
-def run_stateless(request: Dict[str, Any], reports: int, channels: List[int], proc: int) -> int:
-    """The same for a stateless bot. This process becomes its supervisor."""
-    from .stateless_session import make_template, play
-    from .template import TemplateError
-
-    try:
-        enter(request, proc)
-        template = make_template(request, proc)
-    except (EnterError, TemplateError) as error:
-        send_report(reports, failed("entering the sandbox", error))
-        return 3
-    send_report(reports, "entered")
-    os.close(reports)
-    try:
-        return play(request, *channels, template)
-    except Exception as error:
         os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         return 3

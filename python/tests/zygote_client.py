@@ -85,9 +85,8 @@ class ForkedBot:
         self.expects_turns = False
         self.number = 0
         self.stateless = not has_turn_pipe
-        """Whether each game has its own sockets, and each turn comes with a new socket for its answer."""
+        """Whether each turn comes with a new socket for its answer."""
         self.call: Optional[socket.socket] = None
-        self.game: List[socket.socket] = []
 
     def pair(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -127,22 +126,14 @@ class ForkedBot:
         if self.stateless and (is_turn or data.startswith(b'{"type":"turn"')):
             self.close_call()
             self.call, theirs = self.new_pair()
-            socket.send_fds(self.game[0], [first], [theirs.fileno()])
+            socket.send_fds(self.requests, [first], [theirs.fileno()])
             theirs.close()
-        elif self.stateless and data.startswith(b'{"type":"start"'):
-            self.close_game()
-            pairs = [self.new_pair() for _ in range(2)]
-            self.game = [ours for ours, _ in pairs]
-            socket.send_fds(self.requests, [first], [theirs.fileno() for _, theirs in pairs])
-            for _, theirs in pairs:
-                theirs.close()
         else:
             self.requests.send(first)
         if len(data) <= MAX_PACKET_BYTES:
             return
-        to = self.game[0] if self.call is not None else self.requests
         for start in range(0, len(data), MAX_PACKET_BYTES):
-            to.send(data[start : start + MAX_PACKET_BYTES])
+            self.requests.send(data[start : start + MAX_PACKET_BYTES])
 
     def receive(self) -> Dict[str, Any]:
         data = self.call.recv(1 << 20) if self.call is not None else b""
@@ -156,15 +147,10 @@ class ForkedBot:
 
     def receive_report(self) -> bytes:
         """A message that is not the answer of a call."""
-        sources = [self.answers, *self.game[1:]]
-        while True:
-            ready = select.select(sources, [], [], HANG_TIMEOUT)[0]
-            assert ready, "the bot says nothing"
-            data = ready[0].recv(1 << 20)
-            if not data and ready[0] is not self.answers:  # the game has ended
-                sources.remove(ready[0])
-            elif data != b"+":  # the fork that gave the last answer has ended
-                return data
+        data = self.answers.recv(1 << 20)
+        while data == b"+":  # the fork that gave the last answer has ended
+            data = self.answers.recv(1 << 20)
+        return data
 
     @staticmethod
     def new_pair() -> Any:
@@ -176,12 +162,6 @@ class ForkedBot:
         if self.call is not None:
             self.call.close()
             self.call = None
-
-    def close_game(self) -> None:
-        self.close_call()
-        for end in self.game:
-            end.close()
-        self.game = []
 
     def ask(self, **message: Any) -> Dict[str, Any]:
         self.number += 1
@@ -224,7 +204,7 @@ class ForkedBot:
 
     def close_connection(self) -> None:
         self.stop_asking()
-        self.close_game()
+        self.close_call()
         for end in (self.answers, self.reports):
             end.close()
 

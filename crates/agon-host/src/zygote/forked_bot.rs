@@ -551,7 +551,7 @@ impl BotConnection for ForkedBot {
             let left = until.map_or(Duration::from_hours(1), |until| until.saturating_duration_since(now));
             if left.is_zero() {
                 let usage = if self.forks_calls {
-                    self.meter.read_single().plus(self.meter.read_grandchildren())
+                    self.meter.read_single().plus(self.meter.read_children())
                 } else {
                     self.meter.read()
                 };
@@ -559,7 +559,7 @@ impl BotConnection for ForkedBot {
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
-                        meter.has_runnable_grandchild()
+                        meter.has_runnable_child()
                     } else {
                         meter.is_runnable() && !meter.has_children()
                     }
