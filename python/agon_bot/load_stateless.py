@@ -30,7 +30,9 @@ MAX_PLAN_BYTES = 1 << 20
 """Longest result of a trial. The bot can write to its pipe."""
 
 
-def check_loadable(game: str, target: str, hello: Message, figures: OwnFigures, restrict: Callable[[], None]) -> Message:
+def check_loadable(
+    game: str, target: str, hello: Message, figures: OwnFigures, restrict: Callable[[], None], sweep: bool = True
+) -> Message:
     """Loads the bot in a fork that may import anything, after `restrict`. Returns the error, or what is needed to load
     the bot here. Afterwards nothing of the fork is left. The host limits the time."""
     reader, writer = os.pipe()
@@ -41,7 +43,7 @@ def check_loadable(game: str, target: str, hello: Message, figures: OwnFigures, 
             restrict()
             from .stateless import check_target
 
-            data = check_target(game, target, hello)
+            data = check_target(game, target, hello, sweep)
             while data:
                 data = data[os.write(writer, data) :]
         finally:
@@ -96,9 +98,11 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def forbid_background_work(known: List[int], file: str, function: str, figures: OwnFigures) -> bool:
-    """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
-    bot has threads or shared memory. Returns whether it had files open."""
+def forbid_background_work(
+    known: List[int], file: str, function: str, figures: OwnFigures, sweep: bool = True
+) -> List[int]:
+    """Runs after the bot's file was executed: redirects what it opened and stops what it started. Raises an error if
+    the bot has processes, threads or shared memory, with `sweep`. Returns the descriptors that it had open."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -115,6 +119,8 @@ def forbid_background_work(known: List[int], file: str, function: str, figures: 
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
+    if not sweep:
+        return sorted(opened)
     hint = f"a bot must be stateless: start nothing outside {function}"
     if not figures.kill_children():
         raise LoadError("starts a process while it is loaded", file, None, hint)
@@ -122,4 +128,4 @@ def forbid_background_work(known: List[int], file: str, function: str, figures: 
         raise LoadError("starts a thread while it is loaded", file, None, hint)
     if figures.has_shared_memory():
         raise LoadError("makes shared memory while it is loaded", file, None, hint)
-    return bool(opened)
+    return sorted(opened)

@@ -19,6 +19,7 @@ import os
 import random
 import resource
 import struct
+import sys
 from _functools import partial
 
 import _socket
@@ -72,6 +73,11 @@ def play(request: Message, request_socket: int, answer_socket: int) -> int:
 
 def restrict(request: Message) -> None:
     """Applies what a stateless bot may not do, before its file is opened."""
+    if "shared" in (request.get("without") or ()):
+        # Only in tests: a mapping that all calls share, as an earlier version of the host had.
+        import mmap
+
+        sys.shared_mapping = mmap.mmap(-1, mmap.PAGESIZE)  # type: ignore[attr-defined]
     sandbox_enter.restrict_call(request)
 
 
@@ -96,8 +102,10 @@ class StatelessSession:
         self.game_seed = 0
         self.names: List[str] = []
         self.stderr_flags = 0
+        self.restores_flags = True
         self.moves_descriptors = False
         """Whether the bot had files open while it was loaded: their numbers are not used for other files."""
+        self.shared = 0 if "fresh" in (request.get("without") or ()) else -1
         self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
         it."""
@@ -137,6 +145,9 @@ class StatelessSession:
 
     def answer_socket(self, descriptor: int) -> int:
         """The socket for the answer to a turn, with a number that the bot does not take for a file of its own."""
+        if self.shared == 0:
+            # Only in tests: a socket that all calls share.
+            self.shared = os.dup(descriptor)
         if not self.moves_descriptors:
             return descriptor
         number = _fcntl(descriptor, _DUPFD, MIN_PROTOCOL_DESCRIPTOR)
@@ -162,7 +173,10 @@ class StatelessSession:
         if self.function is None:
             sandbox_enter.adopt_orphans()
             figures = OwnFigures()
-            checked = check_loadable(self.game, self.target, message, figures, partial(restrict, self.request))
+            sweep = "sweep" not in (self.request.get("without") or ())
+            checked = check_loadable(
+                self.game, self.target, message, figures, partial(restrict, self.request), sweep
+            )
             if "error" in checked:
                 return checked
             try:
@@ -188,8 +202,16 @@ class StatelessSession:
         self.root = plan["root"]
         entry = game_part(self.game, "ENTRY_FUNCTION")
         self.function = execute(plan["file"], plan["name"]).__dict__[entry]
-        self.moves_descriptors = forbid_background_work(known, self.arguments_class.SOURCE_FILE, entry, figures)
+        without = self.request.get("without") or ()
+        opened = forbid_background_work(
+            known, self.arguments_class.SOURCE_FILE, entry, figures, sweep="sweep" not in without
+        )
         figures.close()
+        self.moves_descriptors = bool(opened)
+        # Even a closed file that stays open as `/dev/null` has flags that all calls share.
+        for descriptor in opened if "stale" not in without else ():
+            _close(descriptor)
+        self.restores_flags = "flags" not in without
         self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
 
@@ -220,7 +242,8 @@ class StatelessSession:
         if self.last_child:
             _waitpid(self.last_child, 0)
         # All forks share the flags of this descriptor: the next call could see what one call has set.
-        _fcntl(2, _SETFL, self.stderr_flags)
+        if self.restores_flags:
+            _fcntl(2, _SETFL, self.stderr_flags)
         child = _fork()
         if child == 0:
             self.run_call(_NATIVE, state, history, head, answers)

@@ -1,0 +1,61 @@
+"""Hostile bots that carry a bit from call to call: none succeeds, and each one does when its defence is off."""
+
+import os
+import shutil
+import unittest
+
+from bot_process import PACKAGE, solitude
+from test_stateless_session import GAME, NAMES
+from zygote_client import ZygoteTestCase, pack_solitude
+
+BOTS = os.path.join(os.path.dirname(os.path.abspath(PACKAGE)), "test-bots", "hostile")
+
+CARRIERS = {
+    "state_socket_flags": ["fresh"],
+    "state_socket_shutdown": ["fresh", "shutdown"],
+    "state_log_flags": ["flags"],
+    "state_open_file": ["stale"],
+    "state_shared_mapping": ["shared", "mmap", "mremap", "madvise", "sweep"],
+    "state_signal_queue": ["signals"],
+}
+"""The bots, and the defences that must be off for them to succeed."""
+UNABLE = ("state_kernel_objects", "state_own_settings")
+"""Bots that have no single defence: what they keep ends with the call."""
+
+
+class Carriers(ZygoteTestCase):
+    plain = True
+
+    def replies(self, name, without=(), count=3):
+        folder = os.path.join(self.folder, f"{name}-{len(without)}")
+        os.mkdir(folder)
+        shutil.copy(os.path.join(BOTS, f"{name}.py"), os.path.join(folder, "Submission.py"))
+        shutil.copy(os.path.join(BOTS, "attack.py"), folder)
+        child = self.bot(folder, GAME, without=list(without))
+        ready = child.hello(names=NAMES)
+        if "error" in ready:
+            return [ready]
+        child.start()
+        return [child.turn(pack_solitude(solitude(turn))) for turn in range(1, count + 1)]
+
+    def test_nothing_is_carried(self):
+        for name in (*CARRIERS, *UNABLE):
+            with self.subTest(name):
+                self.assertEqual(self.replies(name), [{"answer": "LEFT"}] * 3)
+
+    def test_each_carrier_works_without_its_defence(self):
+        for name, without in CARRIERS.items():
+            with self.subTest(name):
+                replies = self.replies(name, without)
+                self.assertEqual(replies[0], {"answer": "LEFT"})
+                self.assertIn("REACHED", str(replies[1:]))
+
+    def test_one_of_two_defences_is_enough(self):
+        refused = self.replies("state_shared_mapping", ["shared", "mmap", "sweep"])
+        self.assertEqual(refused, [{"answer": "LEFT"}] * 3)
+        rejected = self.replies("state_shared_mapping", ["shared", "mmap", "mremap", "madvise"])
+        self.assertEqual(rejected[0]["error"]["what"], "makes shared memory while it is loaded")
+
+
+if __name__ == "__main__":
+    unittest.main()

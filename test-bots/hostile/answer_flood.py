@@ -1,0 +1,23 @@
+"""Answers, and then keeps writing to its answer socket: up to 20,000 packets of 60 KiB, for at most five seconds.
+
+Must happen: garbled; the engine reads one packet too many and no more, and its memory stays small."""
+
+import os
+import time
+
+from attack import pipes
+
+PACKET = b"{" + b"x" * 60000
+
+
+def get_action(state, match_history):
+    end = time.monotonic() + 5
+    for number in pipes():
+        try:
+            for _ in range(20000):
+                os.write(number, PACKET)
+                if time.monotonic() > end:
+                    break
+        except OSError:
+            pass
+    return "LEFT"
