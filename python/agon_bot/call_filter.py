@@ -46,8 +46,9 @@ NUMBERS: Dict[str, Tuple[int, Dict[str, int]]] = {
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal", "pidfd_open")
 
 
-def call_filter(without: Tuple[str, ...] = ()) -> bytes:
-    """The filter as an array of `sock_filter`. `without` names parts to leave out, which only tests do."""
+def call_filter(without: Tuple[str, ...] = (), only: Tuple[str, ...] = ()) -> bytes:
+    """The filter as an array of `sock_filter`: all of it, or `only` the rules for some calls. `without` names parts to
+    leave out, which only tests do."""
     architecture, numbers = NUMBERS[os.uname().machine]
     code: List[bytes] = [
         _instruction(LOAD, ARCHITECTURE),
@@ -55,7 +56,7 @@ def call_filter(without: Tuple[str, ...] = ()) -> bytes:
         _instruction(RETURN, REFUSE),
     ]
     for name, checks in _rules().items():
-        if name in without or (name in SIGNALS and "signals" in without):
+        if name in without or (name in SIGNALS and "signals" in without) or (only and name not in only):
             continue
         body = [*checks, _instruction(RETURN, REFUSE)]
         code += [_instruction(LOAD, NUMBER), _instruction(JUMP_EQUAL, numbers[name], 0, len(body)), *body]

@@ -120,6 +120,12 @@ def restrict_call(request: Dict[str, Any]) -> None:
         raise EnterError(f"{type(error).__name__}: {error}") from error
 
 
+def forbid_calls(names: Tuple[str, ...]) -> None:
+    """Forbids the uses of these system calls that `call_filter.py` names."""
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    install_seccomp_filter(call_filter(only=names))
+
+
 def setns(pidfd: int, kinds: int) -> None:
     """Enters the namespaces of the process behind a pidfd. For the PID namespace this applies to children only."""
     if _libc.setns(ctypes.c_int(pidfd), ctypes.c_int(kinds)) != 0:

@@ -45,6 +45,9 @@ def get_action(state, match_history):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
     libc.prctl(15, b"kept", 0, 0, 0)
     libc.syscall(ctypes.c_long(SET_ROBUST_LIST), ctypes.byref(HEAD), ctypes.c_size_t(24))
-    resource.setrlimit(resource.RLIMIT_MSGQUEUE, (1, 1))
-    os.chdir("/usr")
+    for leave in (lambda: resource.setrlimit(resource.RLIMIT_MSGQUEUE, (1, 1)), lambda: os.chdir("/usr")):
+        try:
+            leave()
+        except (OSError, ValueError):
+            pass
     return "LEFT"

@@ -102,6 +102,8 @@ pub struct Harness {
     who: Who,
     python: PathBuf,
     secret: String,
+    /// Defences that are off, separated by commas.
+    pub without: Option<&'static str>,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
 }
 
@@ -142,7 +144,7 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, victim: None };
+        let mut harness = Self { home, who, python, secret, without: None, victim: None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
         }
@@ -228,6 +230,9 @@ impl Harness {
         command.args(arguments).current_dir(self.path("bot")).stdin(Stdio::null());
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);
+        if let Some(without) = self.without {
+            command.env("AGON_TEST_WITHOUT", without);
+        }
         let mut agon = spawn(command.stdout(out("stdout")).stderr(out("stderr")));
         let deadline = Instant::now() + GAME_TIMEOUT;
         let code = loop {

@@ -1,0 +1,31 @@
+//! Attacks on statelessness succeed when their defence is off. This shows that each defence has something to prevent.
+
+use crate::harness::{Harness, Who};
+use crate::{judge, manifest};
+
+/// Plays a bot with these defences off. It must reach something.
+fn succeeds_without(name: &str, without: &'static str) {
+    let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
+    let who = Who::all()[0];
+    let mut harness = Harness::new(bot, who).expect("a Python");
+    harness.without = Some(without);
+    let outcome = harness.play(bot, "on");
+    assert!(
+        outcome.text.contains("REACHED"),
+        "{name} reaches nothing without {without}: {}",
+        judge::excerpt(&outcome)
+    );
+}
+
+macro_rules! succeeds {
+    ($($name:ident $without:literal;)*) => {
+        $(#[test] fn $name() { succeeds_without(stringify!($name), $without); })*
+    };
+}
+
+succeeds! {
+    state_socket_flags "fresh";
+    state_socket_shutdown "fresh,shutdown";
+    state_log_flags "flags";
+    state_open_file "stale";
+}
