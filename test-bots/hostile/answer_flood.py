@@ -1,4 +1,4 @@
-"""Answers, and then keeps writing to its answer socket: up to 20,000 packets of 60 KiB, for at most five seconds.
+"""Answers, and then keeps writing to its answer socket: up to 4,000 packets of 60 KB, for at most five seconds.
 
 Must happen: garbled; the engine reads one packet too many and no more, and its memory stays small."""
 
@@ -14,7 +14,7 @@ def get_action(state, match_history):
     end = time.monotonic() + 5
     for number in pipes():
         try:
-            for _ in range(20000):
+            for _ in range(4000):
                 os.write(number, PACKET)
                 if time.monotonic() > end:
                     break

@@ -1,5 +1,6 @@
 //! Test harness for a hostile bot: folders, an honest bot, a victim process beside the engine, and checks afterwards.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -104,6 +105,8 @@ pub struct Harness {
     secret: String,
     /// Defences that are off, separated by commas.
     pub without: Option<&'static str>,
+    /// Largest memory of `agon` so far, in KiB.
+    pub peak_kib: Cell<u64>,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
 }
 
@@ -144,7 +147,7 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, without: None, victim: None };
+        let mut harness = Self { home, who, python, secret, without: None, peak_kib: Cell::new(0), victim: None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
         }
@@ -239,6 +242,7 @@ impl Harness {
             if let Some(status) = agon.try_wait().expect("wait") {
                 break status.code();
             }
+            self.peak_kib.set(self.peak_kib.get().max(peak_kib(agon.id())));
             if Instant::now() > deadline {
                 agon.kill().expect("kill");
                 agon.wait().expect("wait");
@@ -362,6 +366,13 @@ impl Harness {
         let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         all.filter(|pid| !own.contains(pid)).filter_map(strange).collect()
     }
+}
+
+/// Largest memory of a process so far, in KiB.
+fn peak_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
 /// The folder of the hostile bots.
