@@ -1,4 +1,4 @@
-"""Answers, and then keeps writing to its answer socket: up to 4,000 packets of 60 KB, for at most five seconds.
+"""Keeps writing to its answer socket before it returns: up to 4,000 packets of 60 KB, for at most five seconds.
 
 Must happen: garbled; the engine reads one packet too many and no more, and its memory stays small."""
 
