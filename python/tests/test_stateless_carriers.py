@@ -1,4 +1,5 @@
-"""Hostile bots that carry a bit from call to call: none succeeds, and each one does when its defence is off."""
+"""Hostile bots that carry a bit from call to call: none succeeds, and each one does when its defence is off. (The numbers
+of system calls are those of x86-64.)"""
 
 import os
 import shutil
@@ -55,6 +56,36 @@ class Carriers(ZygoteTestCase):
         self.assertEqual(refused, [{"answer": "LEFT"}] * 3)
         rejected = self.replies("state_shared_mapping", ["shared", "mmap", "mremap", "madvise"])
         self.assertEqual(rejected[0]["error"]["what"], "makes shared memory while it is loaded")
+
+    def test_calls_that_reach_other_processes_are_refused(self):
+        text = """
+            import ctypes, mmap, os, time
+            libc = ctypes.CDLL(None, use_errno=True)
+            word = ctypes.c_int(0)
+            def refused(number, *arguments):
+                ctypes.set_errno(0)
+                return libc.syscall(ctypes.c_long(number), *arguments) == -1 and ctypes.get_errno() == 1
+            def get_action(state, match_history):
+                long, place, room = ctypes.c_long, ctypes.byref(word), ctypes.create_string_buffer(256)
+                print(
+                    refused(228, long((~os.getppid() << 3) | 2), room),  # the processor clock of another process
+                    refused(99, room),  # sysinfo
+                    refused(202, place, 1, 1, None),  # waking a futex that is not private
+                    refused(25, long(0), long(0), long(4096), 1),  # mremap of size 0
+                    refused(28, long(0), long(0), 11),  # MADV_DOFORK
+                    not refused(202, place, 129, 1, None),  # waking a private futex
+                    not refused(25, long(0), long(4096), long(4096), 1),
+                    time.process_time() >= 0 and time.monotonic() > 0,
+                    len(mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)) == 4096,
+                )
+                return "LEFT"
+        """
+        self.write("calls/Submission.py", text)
+        child = self.bot(os.path.join(self.folder, "calls"), GAME)
+        self.assertEqual(child.hello(names=NAMES), {"protocol": 1})
+        child.start()
+        self.assertEqual(child.turn(pack_solitude(solitude())), {"answer": "LEFT"})
+        self.assertEqual(child.said().split(), ["True"] * 9)
 
 
 if __name__ == "__main__":

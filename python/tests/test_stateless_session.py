@@ -2,12 +2,15 @@
 
 import os
 import random
+import sys
 import unittest
 
-from agon_bot.process_cleanup import exit_description
-from bot_process import SIDES, BotProcess, solitude
+from bot_process import PACKAGE, SIDES, BotProcess, solitude
 from test_stateless import LEAKS
 from zygote_client import MOVES, PLATFORMS, ZygoteTestCase, needs_library, pack_solitude
+
+sys.path.insert(0, PACKAGE)
+from agon_bot.process_cleanup import exit_description  # noqa: E402
 
 GAME = "solitude-scramble"
 NAMES = ["ann", "bob", "cy", "dee"]

@@ -41,11 +41,8 @@ mod tests {
         let mut budget = FaultTextBudget::default();
         let mut kept = 0;
         for _ in 0..1000 {
-            let mut report = FaultReport {
-                fault: Fault::Crash,
-                message: "ä".repeat(4096),
-                stderr: "x".repeat(8192),
-            };
+            let mut report =
+                FaultReport { fault: Fault::Crash, message: "ä".repeat(4096), stderr: "x".repeat(8192) };
             budget.shorten(&mut report);
             kept += report.message.len() + report.stderr.len();
         }
@@ -55,7 +52,8 @@ mod tests {
     #[test]
     fn texts_of_a_few_faults_are_kept() {
         let mut budget = FaultTextBudget::default();
-        let mut report = FaultReport { fault: Fault::Crash, message: "x".repeat(8192), stderr: "y".repeat(8192) };
+        let mut report =
+            FaultReport { fault: Fault::Crash, message: "x".repeat(8192), stderr: "y".repeat(8192) };
         let before = report.clone();
         budget.shorten(&mut report);
         assert_eq!(report, before);

@@ -14,7 +14,9 @@ use serde_json::Value as Json;
 
 use crate::json_lines_player::{HelloInfo, PlayerOptions};
 use crate::message::{self, Hello, Limits, Message, PROTOCOL, SimpleMessage};
-use crate::process::{AnswerError, BotConnection as _, LineProcess, MAX_LINE_BYTES, quote_line, sanitize_text};
+use crate::process::{
+    AnswerError, BotConnection as _, LineProcess, MAX_LINE_BYTES, quote_line, sanitize_text,
+};
 use crate::program::Program;
 
 /// Maximum wait for an answer. Generous, because a person may be at the debugger.

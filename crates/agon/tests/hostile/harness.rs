@@ -147,7 +147,8 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, without: None, peak_kib: Cell::new(0), victim: None };
+        let mut harness =
+            Self { home, who, python, secret, without: None, peak_kib: Cell::new(0), victim: None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
         }
