@@ -103,8 +103,6 @@ class StatelessSession:
         self.names: List[str] = []
         self.stderr_flags = 0
         self.restores_flags = True
-        self.moves_descriptors = False
-        """Whether the bot had files open while it was loaded: their numbers are not used for other files."""
         self.shared = 0 if "fresh" in (request.get("without") or ()) else -1
         self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
@@ -144,12 +142,11 @@ class StatelessSession:
         return b"".join(parts)
 
     def answer_socket(self, descriptor: int) -> int:
-        """The socket for the answer to a turn, with a number that the bot does not take for a file of its own."""
+        """The socket for the answer to a turn, with a number that the bot does not take for its input or for a file that
+        it had open while it was loaded."""
         if self.shared == 0:
             # Only in tests: a socket that all calls share.
             self.shared = os.dup(descriptor)
-        if not self.moves_descriptors:
-            return descriptor
         number = _fcntl(descriptor, _DUPFD, MIN_PROTOCOL_DESCRIPTOR)
         _close(descriptor)
         return number
@@ -207,7 +204,6 @@ class StatelessSession:
             known, self.arguments_class.SOURCE_FILE, entry, figures, sweep="sweep" not in without
         )
         figures.close()
-        self.moves_descriptors = bool(opened)
         # Even a closed file that stays open as `/dev/null` has flags that all calls share.
         for descriptor in opened if "stale" not in without else ():
             _close(descriptor)

@@ -148,6 +148,17 @@ class ForkPerCall(StatelessSession):
         self.assertEqual(child.turn(pack_solitude(solitude())), {"answer": "LEFT"})
         self.assertEqual(child.said(), "2\n")
 
+    def test_answer_socket_is_not_the_input(self):
+        text = """
+            import os
+            def get_action(state, match_history):
+                try:
+                    return os.read(0, 1).decode() or "RIGHT"
+                except OSError:
+                    return "LEFT"
+        """
+        self.assertEqual(self.replies(text), [{"answer": "LEFT"}] * 3)
+
     def test_call_cannot_read_the_next_request(self):
         text = """
             import os

@@ -71,6 +71,8 @@ pub struct ForkedBot {
     /// Where the process of the current call answers. Each call has a new socket: nothing that an earlier call did to its own
     /// matters.
     call: Option<Arc<OwnedFd>>,
+    /// The one of them that is in [`AWAITED`].
+    awaited_socket: Option<Arc<OwnedFd>>,
     log: SharedLog,
     /// It has written to stderr before.
     prints: bool,
@@ -157,6 +159,7 @@ impl ForkedBot {
             expects_turns: false,
             answers: Arc::new(answers),
             call: None,
+            awaited_socket: None,
             log: SharedLog::new(log.into())?,
             prints: false,
             waits_without_stderr: 0,
@@ -451,16 +454,14 @@ impl ForkedBot {
         !self.gone && self.process.try_wait().is_none()
     }
 
-    fn forget(&self) {
+    /// Removes its socket from those on which this thread waits.
+    fn forget(&mut self) {
+        let Some(awaited) = self.awaited_socket.take() else { return };
         let _ = AWAITED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
-                asked.retain(|fd| !self.is_own(fd));
+                asked.retain(|fd| !Arc::ptr_eq(fd, &awaited));
             }
         });
-    }
-
-    fn is_own(&self, fd: &Arc<OwnedFd>) -> bool {
-        Arc::ptr_eq(fd, &self.answers) || self.call.as_ref().is_some_and(|call| Arc::ptr_eq(fd, call))
     }
 
     /// Describes how it ended.
@@ -511,10 +512,10 @@ impl BotConnection for ForkedBot {
             let _ = self.process.resume();
         }
         let call = self.open_call(text);
-        AWAITED.with_borrow_mut(|asked| {
-            asked.retain(|fd| !self.is_own(fd));
-            asked.push(Arc::clone(self.source()));
-        });
+        self.forget();
+        let source = Arc::clone(self.source());
+        AWAITED.with_borrow_mut(|asked| asked.push(Arc::clone(&source)));
+        self.awaited_socket = Some(source);
         self.stolen = StealTime::recent();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
