@@ -103,7 +103,8 @@ class StatelessSession:
         self.names: List[str] = []
         self.stderr_flags = 0
         self.restores_flags = True
-        self.shared = 0 if "fresh" in (request.get("without") or ()) else -1
+        # Only in tests: sockets that all calls share.
+        self.shared = _socket.socketpair() if "fresh" in (request.get("without") or ()) else None
         self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
         it."""
@@ -144,9 +145,6 @@ class StatelessSession:
     def answer_socket(self, descriptor: int) -> int:
         """The socket for the answer to a turn, with a number that the bot does not take for its input or for a file that
         it had open while it was loaded."""
-        if self.shared == 0:
-            # Only in tests: a socket that all calls share.
-            self.shared = os.dup(descriptor)
         number = _fcntl(descriptor, _DUPFD, MIN_PROTOCOL_DESCRIPTOR)
         _close(descriptor)
         return number
