@@ -18,6 +18,7 @@ use crate::connection::{AnswerError, BotConnection};
 use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR, quote_line};
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
+use crate::test_switches::{self, is_off};
 use crate::timing::{
     CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
     without_sleep,
@@ -39,6 +40,8 @@ const CALL_EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_EXCESS_PACKETS: usize = 1;
 /// A request that took longer to send was delayed; sending takes microseconds.
 const SLOW_SEND_AFTER: Duration = Duration::from_micros(200);
+/// The test switch for the bound on packets.
+const PACKET_BOUND: &str = "packets";
 /// Time for which an answer is first awaited alone, without polling anything else.
 const FIRST_WAIT_TIMEOUT: Duration = Duration::from_millis(2);
 /// With a shorter limit everything is polled from the start.
@@ -143,7 +146,7 @@ impl ForkedBot {
         request.insert("together".to_owned(), json!(zygote.asked_together));
         request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
-        if let Some(without) = crate::test_switches::all() {
+        if let Some(without) = test_switches::all() {
             request.insert("without".to_owned(), json!(without));
         }
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
@@ -274,7 +277,7 @@ impl ForkedBot {
     /// Receives packets that have arrived: those that are wanted, and one more if the bot sends too many.
     fn receive(&mut self) {
         let most = match self.forks_calls {
-            true if crate::test_switches::is_off("packets") => usize::MAX,
+            true if is_off(PACKET_BOUND) => usize::MAX,
             true => self.wanted + MAX_EXCESS_PACKETS,
             false => self.wanted.max(1),
         };
@@ -399,10 +402,12 @@ impl ForkedBot {
         let until = Instant::now() + CALL_EXIT_TIMEOUT;
         self.wanted = 0;
         self.receive();
-        // From now on the call cannot send anything.
-        self.call = None;
-        self.excess = self.inbox.front().map(|packet| quote_line(&packet.bytes));
-        self.inbox.clear();
+        if !is_off(PACKET_BOUND) {
+            // From now on the call cannot send anything.
+            self.call = None;
+            self.excess = self.inbox.front().map(|packet| quote_line(&packet.bytes));
+            self.inbox.clear();
+        }
         self.receive();
         while self.ending && !self.gone {
             let left = until.saturating_duration_since(Instant::now());
@@ -583,7 +588,7 @@ impl BotConnection for ForkedBot {
             let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
             return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));
         }
-        let second = self.inbox.get(self.wanted).filter(|_| self.forks_calls);
+        let second = self.inbox.get(self.wanted).filter(|_| self.forks_calls && !is_off(PACKET_BOUND));
         if let Some(excess) = second.map(|packet| quote_line(&packet.bytes)).or_else(|| self.excess.take()) {
             return (times, Err(AnswerError::Unsolicited(excess)));
         }

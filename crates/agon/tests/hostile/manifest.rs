@@ -171,7 +171,7 @@ collection! {
         state_signal_queue Solitude Nothing;
         state_parent_settings Solitude Nothing;
         state_own_settings Solitude Nothing;
-        answer_flood Solitude Fault("garbled", "without being asked");
+        answer_flood Solitude Fault("garbled", "");
         answer_twice Solitude Fault("garbled", "without being asked");
     }
     real {

@@ -45,4 +45,5 @@ succeeds! {
     state_socket_shutdown "fresh,shutdown";
     state_log_flags "flags";
     state_open_file "stale";
+    state_signal_queue "signals";
 }
