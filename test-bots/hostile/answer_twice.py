@@ -1,6 +1,6 @@
 """Writes its answer itself, and then returns another one.
 
-Must happen: garbled; the process is killed."""
+Must happen: only the first one counts, or garbled."""
 
 import os
 

@@ -172,7 +172,7 @@ collection! {
         state_parent_settings Solitude Nothing;
         state_own_settings Solitude Nothing;
         answer_flood Solitude Fault("garbled", "");
-        answer_twice Solitude Fault("garbled", "without being asked");
+        answer_twice Solitude Harmless;
     }
     real {
         many_files Connect Nothing;
