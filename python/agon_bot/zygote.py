@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Ignored as in every Python process: a write then fails with an exception."""
-STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
+STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random", "select")
 """Imported by the zygote for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
 so this zygote imports little."""
 COMMON_MODULES = (

@@ -15,6 +15,7 @@ use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleM
 use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
+use crate::stderr_pipe::MAX_NEW_STDERR_BYTES;
 
 /// Facts about the game that a bot receives in `hello`.
 #[derive(Clone, PartialEq, Debug)]
@@ -439,7 +440,10 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         self.calls += 1;
         if self.options.stateless && !matches!(self.state, ProcessState::Gone { for_good: true, .. }) {
             if let ProcessState::Running(process) = &mut self.state {
-                self.printed += &process.printed();
+                // Where no log takes the output, it must not grow with every call.
+                if self.printed.len() < MAX_NEW_STDERR_BYTES {
+                    self.printed += &process.printed();
+                }
             }
             // Dropping the old process kills it; a new one starts for the next call.
             self.state = ProcessState::NotStarted;

@@ -13,23 +13,35 @@ use agon_host::load_check::last_place;
 /// Maximum number of kinds of faults that are listed.
 const MAX_FAULTS_SHOWN: usize = 8;
 
-/// Output of the bot in its trial.
+/// Maximum number of bytes kept of what a bot prints in its trial. A bot can print in every turn.
+const MAX_TRIAL_OUTPUT_BYTES: usize = 1 << 20;
+
+/// Output of the bot in its trial: the beginning, up to [`MAX_TRIAL_OUTPUT_BYTES`].
 pub(super) struct PrintLog {
     own: Seat,
     turn: u32,
+    kept_bytes: usize,
     pub(super) games: Vec<Vec<BotOutputLine>>,
 }
 
 impl PrintLog {
     /// Collects the output of the bot at this seat.
     pub(super) const fn new(own: Seat) -> Self {
-        Self { own, turn: 0, games: Vec::new() }
+        Self { own, turn: 0, kept_bytes: 0, games: Vec::new() }
     }
 
     fn add(&mut self, turn: u32, seat: Seat, text: &str) {
-        if let Some(game) = self.games.last_mut().filter(|_| seat == self.own && !text.is_empty()) {
-            game.push(BotOutputLine { turn, seat, text: text.to_owned() });
+        let room = MAX_TRIAL_OUTPUT_BYTES.saturating_sub(self.kept_bytes);
+        if room == 0 || text.is_empty() || seat != self.own {
+            return;
         }
+        let Some(game) = self.games.last_mut() else { return };
+        self.kept_bytes += text.len();
+        let mut kept = text.get(..text.floor_char_boundary(room)).unwrap_or_default().to_owned();
+        if text.len() >= room {
+            kept.push_str("\n... (more output is not shown)\n");
+        }
+        game.push(BotOutputLine { turn, seat, text: kept });
     }
 }
 
@@ -97,5 +109,26 @@ impl TrialFaults {
             rejections_found.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
         }
         rejections_found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_a_trial_is_kept_up_to_a_limit() {
+        let mut log = PrintLog::new(Seat(0));
+        log.games.push(Vec::new());
+        let half = "ä".repeat(MAX_TRIAL_OUTPUT_BYTES / 4 + 1);
+        for turn in 1..=1000 {
+            log.add(turn, Seat(0), &half);
+            log.add(turn, Seat(1), "of another seat");
+        }
+        let lines = &log.games[0];
+        let kept: usize = lines.iter().map(|line| line.text.len()).sum();
+        assert!(kept <= MAX_TRIAL_OUTPUT_BYTES + 100, "{kept}");
+        assert_eq!(lines.len(), 2);
+        assert!(!lines[0].text.contains("not shown") && lines[1].text.ends_with("is not shown)\n"));
     }
 }

@@ -1,5 +1,6 @@
 //! Test harness for a hostile bot: folders, an honest bot, a victim process beside the engine, and checks afterwards.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -110,6 +111,10 @@ pub struct Harness {
     who: Who,
     python: PathBuf,
     secret: String,
+    /// Defences that are off, separated by commas.
+    pub without: Option<&'static str>,
+    /// Largest memory of `agon` so far, in KiB.
+    pub peak_kib: Cell<u64>,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
     /// A cgroup that belongs to the ordinary user, in which `agon` runs.
     cgroup: Option<PathBuf>,
@@ -157,7 +162,17 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, victim: None, cgroup: None, defences_off: None };
+        let mut harness = Self {
+            home,
+            who,
+            python,
+            secret,
+            without: None,
+            peak_kib: Cell::new(0),
+            victim: None,
+            cgroup: None,
+            defences_off: None,
+        };
         harness.cgroup = if who == Who::User { harness.delegate_cgroup() } else { None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
@@ -268,12 +283,16 @@ impl Harness {
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);
         command.envs(self.defences_off.map(|names| ("AGON_TEST_DEFENCES_OFF", names)));
+        if let Some(without) = self.without {
+            command.env("AGON_TEST_WITHOUT", without);
+        }
         let mut agon = spawn(command.stdout(out("stdout")).stderr(out("stderr")));
         let deadline = Instant::now() + GAME_TIMEOUT;
         let code = loop {
             if let Some(status) = agon.try_wait().expect("wait") {
                 break status.code();
             }
+            self.peak_kib.set(self.peak_kib.get().max(peak_kib(agon.id())));
             if Instant::now() > deadline {
                 agon.kill().expect("kill");
                 agon.wait().expect("wait");
@@ -397,6 +416,13 @@ impl Harness {
         let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         all.filter(|pid| !own.contains(pid)).filter_map(strange).collect()
     }
+}
+
+/// Largest memory of a process so far, in KiB.
+fn peak_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
 /// The folder of the hostile bots.

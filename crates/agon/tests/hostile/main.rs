@@ -9,6 +9,7 @@ mod harness;
 mod judge;
 mod manifest;
 mod pages;
+mod stateless;
 
 use std::path::PathBuf;
 

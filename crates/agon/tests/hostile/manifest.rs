@@ -179,6 +179,18 @@ collection! {
         state_borrowed_output Solitude Harmless;
         state_patched_host Solitude Harmless;
         state_audit_hook Solitude Harmless;
+        // What a call could leave for the next one, and floods of what the engine reads.
+        state_socket_flags Solitude Nothing;
+        state_socket_shutdown Solitude Nothing;
+        state_log_flags Solitude Nothing;
+        state_open_file Solitude Nothing;
+        state_kernel_objects Solitude Nothing;
+        state_shared_mapping Solitude Nothing;
+        state_signal_queue Solitude Nothing;
+        state_parent_settings Solitude Nothing;
+        state_own_settings Solitude Nothing;
+        answer_flood Solitude Fault("garbled", "");
+        answer_twice Solitude Harmless;
     }
     real {
         many_files Connect Nothing;
@@ -262,6 +274,8 @@ collection! {
         slow_constructor Connect Refused("not ready");
         name_that_hangs Connect Refused("not ready");
         deaf_program Json Refused("not ready");
+        call_lingers Solitude Fault("crash", "did not end after its answer");
+        call_log_flood Solitude Harmless;
     }
     holes {
     }
