@@ -1,6 +1,7 @@
 //! Commands for competitions: arguments, progress, CTRL-C.
 
 pub mod cli;
+pub mod metrics;
 pub mod progress;
 pub mod signals;
 
