@@ -19,8 +19,9 @@ pub fn of_entrants(entrants: &[LoadedEntrant]) -> Vec<String> {
             if program.zygote.is_some() { Some(PYTHON) } else { program.words.first().map(String::as_str) };
         // A path that is not absolute is one of the bot's own files.
         let is_own = |name: &&str| name.contains('/') && !Path::new(name).is_absolute();
-        // An absolute path below the bot's folder travels with the bot.
-        let travels = |name: &&str| Path::new(name).starts_with(&program.folder);
+        // An absolute path below the bot's folders travels with the bot.
+        let folders = || std::iter::once(&program.folder).chain(&program.readable_dirs);
+        let travels = |name: &&str| folders().any(|folder| Path::new(name).starts_with(folder));
         if let Some(name) = name.filter(|name| !is_own(name) && !travels(name))
             && !needs.iter().any(|known| known == name)
         {
@@ -37,7 +38,9 @@ pub fn missing(needs: &[String]) -> Vec<(String, String)> {
         let found = if name == PYTHON {
             python::interpreter().map(drop)
         } else {
-            Program::new([name.as_str()], "/").locate().map(drop)
+            // With and without a sandbox, programs are searched in different folders.
+            let program = Program::new([name.as_str()], "/");
+            program.locate().or_else(|_| program.sandboxed().locate()).map(drop)
         };
         found.err().map(|error| (name.clone(), format!("{} ({})", error.what, error.hint)))
     };

@@ -220,7 +220,10 @@ impl<'d> StageCoordinator<'d> {
         loop {
             let all_published = self.publish_jobs();
             self.receiver_gone |= ended.load(Ordering::Relaxed);
-            let done = self.is_done(all_published) && !self.start_rank_checks();
+            let done = self.is_done(all_published);
+            if done && !self.receiver_gone && self.start_rank_checks() {
+                continue;
+            }
             if self.receiver_gone || (done && self.finish_retries()) {
                 break;
             }

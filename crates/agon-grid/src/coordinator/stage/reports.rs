@@ -165,7 +165,9 @@ impl StageCoordinator<'_> {
             if is_checked {
                 self.checks.start(job_match.clone(), worker, digest);
             }
-            self.rank_checks.add(SingleResult::new(&finished.result, worker, digest), is_checked);
+            if self.coordinator.options.cross_check_share > 0.0 {
+                self.rank_checks.add(SingleResult::new(&finished.result, worker, digest), is_checked);
+            }
             self.played_by_worker.entry(worker.to_owned()).or_default().push((number, digest));
             if self.queue.in_order() {
                 data.extend(finished.data.iter().map(|one| (one.entrant.0, one.bytes.clone())));
