@@ -503,24 +503,31 @@ pub async fn lies(hand: &ScriptedWorker, jobs: u32) {
 /// A match with the moves of other bots, of which only playing it again shows that they are invented.
 fn false_match(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
     let honest = play_one(brief, one);
-    let header = |report: &MatchReport| {
-        let (record, _) = record::read(report.games[0].1.as_ref().unwrap(), 1).unwrap();
-        record.header
+    let read = |report: &MatchReport| record::read(report.games[0].1.as_ref().unwrap(), 1).unwrap().0;
+    let plays = |name: &str| {
+        one.seats
+            .iter()
+            .any(|seat| matches!(&brief.entrants[*seat as usize].bot, PhaseBot::House(bot) if bot == name))
     };
     for other in any_game(&brief.game).unwrap().house_bots() {
+        if plays(other.name) {
+            continue;
+        }
         let mut changed = brief.clone();
         changed.entrants[one.seats[0] as usize].bot = PhaseBot::House(other.name.to_owned());
         let mut report = play_one(&changed, one);
-        if report.games[0].0 == honest.games[0].0 {
+        let (found, wanted) = (read(&report), read(&honest));
+        if found.turns == wanted.turns {
             continue;
         }
-        let (found, wanted) = (header(&report), header(&honest));
+        let (found, wanted) = (found.header, wanted.header);
         for game in 0..report.games.len() {
             change_record(&mut report, game, |mut lines| {
                 let first = lines.find('\n').unwrap();
                 let mut told = lines[..first].to_owned();
                 for (found, wanted) in found.seats.iter().zip(&wanted.seats) {
-                    told = told.replace(&found.bot, &wanted.bot).replace(&found.hash, &wanted.hash);
+                    told = told.replace(&found.hash, &wanted.hash);
+                    told = told.replace(&format!("\"{}\"", found.bot), &format!("\"{}\"", wanted.bot));
                 }
                 lines.replace_range(..first, &told);
                 lines
