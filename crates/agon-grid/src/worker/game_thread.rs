@@ -37,7 +37,8 @@ const CONSUMER_TIMEOUT: Duration = Duration::from_secs(3);
 const UNKNOWN_JOB_DELAY: Duration = Duration::from_secs(5);
 /// Maximum number of unacknowledged reports of a thread.
 const MAX_UNACKED_REPORTS: usize = 3;
-/// First and maximum mean delay before a job that excludes this worker is delivered again. Short at first: usually another worker waits.
+/// First and maximum mean delay before a job that excludes this worker is delivered again, from the second delivery on. The first time it
+/// goes back at once: usually another worker waits.
 const EXCLUDED_JOB_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(32));
 /// The same after many deliveries: the other workers play long games.
 const BUSY_WORKERS_DELAY: Duration = Duration::from_millis(300);
@@ -139,10 +140,13 @@ fn clear_live_slot(worker: &WorkerState, thread: usize) {
 /// varies, otherwise two workers that each get a job only the other may take could give them back in step forever.
 fn excluded_job_delay(name: &str, deliveries: u64) -> Duration {
     let (first, max) = EXCLUDED_JOB_DELAY_RANGE;
+    if deliveries <= 1 {
+        return Duration::ZERO;
+    }
     let mean = if deliveries > BUSY_WORKERS_AFTER {
         BUSY_WORKERS_DELAY
     } else {
-        (first * 2u32.saturating_pow(deliveries.saturating_sub(1).min(10) as u32)).min(max)
+        (first * 2u32.saturating_pow(deliveries.saturating_sub(2).min(10) as u32)).min(max)
     };
     let mut hasher = DefaultHasher::new();
     (name, deliveries).hash(&mut hasher);
@@ -344,7 +348,8 @@ mod tests {
     #[test]
     fn job_that_excludes_this_worker_returns_soon_and_later_rarely() {
         for name in ["w1", "w2", "a-worker-with-a-long-name"] {
-            assert!(excluded_job_delay(name, 1) <= Duration::from_millis(10));
+            assert_eq!(excluded_job_delay(name, 1), Duration::ZERO);
+            assert!(excluded_job_delay(name, 2) <= Duration::from_millis(10));
             assert!(excluded_job_delay(name, 20) <= Duration::from_millis(80));
             let late = excluded_job_delay(name, 500);
             assert!(late >= Duration::from_millis(150) && late <= Duration::from_millis(750), "{late:?}");
