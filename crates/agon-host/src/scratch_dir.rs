@@ -34,7 +34,7 @@ impl ScratchDir {
     /// An empty folder; the last part of its path is `name`. Removes leftovers of killed runs first.
     pub fn new(name: &str) -> io::Result<Self> {
         let base = std::env::temp_dir().canonicalize()?;
-        remove_leftovers(&base);
+        remove_leftovers_in(&base);
         let (outer, lock) = Self::outer(&base)?;
         // A bot may run as another user: it can pass through this folder but not list it. Anything that it must not find has an
         // unguessable name.
@@ -112,8 +112,15 @@ pub fn make_world_readable(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o755))
 }
 
+/// Removes leftovers of killed runs now, instead of when the next folder is created. Errors are ignored.
+pub fn remove_leftovers() {
+    if let Ok(base) = std::env::temp_dir().canonicalize() {
+        remove_leftovers_in(&base);
+    }
+}
+
 /// Removes leftovers of killed runs. Errors are ignored.
-fn remove_leftovers(base: &Path) {
+fn remove_leftovers_in(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     let own = |entry: &DirEntry| entry.metadata().is_ok_and(|about| about.uid() == geteuid().as_raw());
     // Other users' files with such a name are not ours to open.
@@ -253,7 +260,7 @@ mod tests {
         drop(lock(&left).unwrap().unwrap());
         let _held = lock(&used).unwrap().unwrap();
         assert!(lock(&used).unwrap().is_none(), "another process holds it");
-        remove_leftovers(base.path());
+        remove_leftovers_in(base.path());
         assert!(!left.exists() && !empty.exists() && used.exists() && strange.exists());
         assert!(lock(&empty).unwrap().is_none(), "it is gone");
     }
@@ -266,7 +273,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while busy.load(std::sync::atomic::Ordering::Relaxed) {
-                    remove_leftovers(base.path());
+                    remove_leftovers_in(base.path());
                 }
             });
             for _ in 0..500 {

@@ -180,11 +180,14 @@ fn write_requests(metrics: &HttpMetrics, text: &mut String) {
 /// Writes the metrics of workers, jobs and cross-checks.
 async fn write_workers(grid: &GridClient, text: &mut String) {
     let list = grid.directory.workers();
+    agon_grid::metrics::write_connectivity(text, grid.link.connectivity().stats());
+    agon_grid::metrics::write_failed_jobs(text, &list);
     write_header(text, "agon_workers", "gauge", "Workers by state.");
     for state in [
         WorkerState::Playing,
         WorkerState::Idle,
         WorkerState::Draining,
+        WorkerState::Failing,
         WorkerState::Refused,
         WorkerState::Lost,
     ] {

@@ -13,6 +13,7 @@ use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
 use agon_store::SqliteLedger;
 
 use crate::args::{self, OnOff};
+use crate::competition::metrics::{MeteredListener, RunMetrics};
 use crate::competition::{self, progress, signals};
 use crate::grid::worker_monitor::WorkerMonitor;
 use crate::grid::{self, coordinator};
@@ -121,16 +122,20 @@ fn play_until_end(
 ) -> Result<RunOutcome, Diagnostic> {
     let ledger = runtime.block_on(loaded.ledger_at(place))?;
     let stop = signals::stop_on_signals(STOPPING)?;
+    let metrics = RunMetrics::default();
+    if let Some(address) = args.metrics {
+        metrics.serve(address, loaded, place)?;
+    }
     let ended = {
         let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
-            let mut listener =
-                progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
+            let inner = progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
+            let mut listener = MeteredListener { inner, metrics: metrics.clone() };
             let context = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
-            run::run_competition(loaded, &*ledger, context, &mut *listener, &mut output::note)
+            run::run_competition(loaded, &*ledger, context, &mut listener, &mut output::note)
         };
         match coordinator {
             None => play(&LocalExecutor { jobs: setup::jobs(args.jobs)?, pin: args.pin == OnOff::On }, None),
-            Some(setup) => coordinator::play(loaded, runtime, &*ledger, setup, play),
+            Some(setup) => coordinator::play(loaded, runtime, &*ledger, setup, &metrics, play),
         }
     }?;
     runtime.block_on(ledger.disconnect())?;
