@@ -151,13 +151,13 @@ struct ListenTasks(Mutex<Vec<JoinHandle<()>>>);
 
 impl ListenTasks {
     fn add(&self, task: JoinHandle<()>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+        self.0.lock_ignoring_poison().push(task);
     }
 }
 
 impl Drop for ListenTasks {
     fn drop(&mut self) {
-        for task in self.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        for task in self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner) {
             task.abort();
         }
     }
@@ -221,7 +221,7 @@ impl WorkerDirectory {
         self.tasks.add(tokio::spawn(async move {
             while let Some(reply) = replies.next().await {
                 let Ok(lost) = messages::decode::<LostWorkers>(&reply.payload) else { continue };
-                let mut log = heartbeats.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut log = heartbeats.lock_ignoring_poison();
                 for (heartbeat, age_ms) in lost.workers {
                     let age = Duration::from_millis(age_ms).max(WORKER_LOST_AFTER);
                     if let Some(last_heard) = Instant::now().checked_sub(age) {
@@ -281,7 +281,7 @@ impl WorkerDirectory {
 fn list(link: &NatsConnection, heartbeats: &Mutex<HeartbeatLog>) -> Vec<WorkerInfo> {
     let now = Instant::now();
     let silence = |last_heard| link.connectivity().silence(last_heard, now);
-    heartbeats.lock().unwrap_or_else(PoisonError::into_inner).workers(now, silence)
+    heartbeats.lock_ignoring_poison().workers(now, silence)
 }
 
 fn lost_workers(link: &NatsConnection, heartbeats: &Mutex<HeartbeatLog>) -> LostWorkers {

@@ -290,7 +290,7 @@ impl Coordinator {
     /// Reads the counters of the run, from any thread.
     pub fn stats_reader(&self) -> impl Fn() -> GridRunStats + Send + Sync + use<> {
         let state = Arc::clone(&self.state);
-        move || state.lock().unwrap_or_else(PoisonError::into_inner).stats
+        move || state.lock_ignoring_poison().stats
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {

@@ -196,7 +196,7 @@ impl WorkerState {
 
     /// Notes that a job failed on this worker. After the first failure in a row, the worker takes no job for a time that doubles with each.
     pub fn note_failure(&self, why: &str) {
-        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failing = self.failing.lock_ignoring_poison();
         let failures = failing.as_ref().map_or(0, |one| one.failures) + 1;
         let factor = 2u32.saturating_pow(failures.saturating_sub(1).min(16));
         let delay = (FAILURE_DELAY_RANGE.0 * factor).min(FAILURE_DELAY_RANGE.1);
@@ -206,18 +206,18 @@ impl WorkerState {
 
     /// Notes that a job was played.
     pub fn note_success(&self) {
-        *self.failing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.failing.lock_ignoring_poison() = None;
     }
 
     /// Time until the worker takes the next job, after failures.
     pub fn backoff(&self) -> Duration {
-        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let failing = self.failing.lock_ignoring_poison();
         failing.as_ref().map_or(Duration::ZERO, |one| one.until.saturating_duration_since(Instant::now()))
     }
 
     /// Failures in a row, for heartbeats, if there are several.
     pub fn failing(&self) -> Option<FailingInfo> {
-        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let failing = self.failing.lock_ignoring_poison();
         let one = failing.as_ref().filter(|one| one.failures > 1)?;
         let retry = one.until.saturating_duration_since(Instant::now());
         Some(FailingInfo { failures: one.failures, why: one.why.clone(), retry_ms: retry.as_millis() as u64 })

@@ -18,7 +18,7 @@ const STOPPING: &str = "finishing the current games, then stopping; press CTRL-C
 /// Plays until it is stopped or drained.
 pub fn run(args: &args::Worker) -> Result<(), Diagnostic> {
     let name = worker_name(args.name.as_deref())?;
-    let wait = cli::seconds("--wait", args.wait, 0.0, 86_400.0)?;
+    let wait = args::grid::seconds("--wait", args.wait, 0.0, 86_400.0)?;
     let mut nats = args.nats.required(&name)?;
     // The connection uses the worker's name, because the NATS permissions depend on it, whatever user the address names.
     nats.name.clone_from(&name);
