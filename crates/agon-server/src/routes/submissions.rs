@@ -303,6 +303,7 @@ async fn store_and_enqueue(
     let (from, meta) = (upload.folder(), meta.clone());
     let moved = tokio::task::spawn_blocking(move || -> std::io::Result<(std::path::PathBuf, u64)> {
         std::fs::create_dir_all(to.parent().unwrap_or(&to))?;
+        budget::sync_files(&from)?;
         let disk_bytes = budget::disk_bytes(&from)?;
         std::fs::rename(from, &to)?;
         meta.write(&to)?;

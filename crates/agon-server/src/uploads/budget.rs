@@ -96,6 +96,19 @@ pub fn disk_bytes(path: &Path) -> io::Result<u64> {
     Ok(total)
 }
 
+/// Waits until all files of a folder are on the disk. Not while an upload is read: it can take a while, and uploads are read one at a time.
+pub fn sync_files(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_files(&entry.path())?;
+        } else {
+            fs::File::open(entry.path())?.sync_all()?;
+        }
+    }
+    fs::File::open(folder)?.sync_all()
+}
+
 /// Bytes on disk of everything that belongs to a submission, except its trial records.
 fn files_bytes(config: &Config, place: &SubmissionPlace) -> io::Result<u64> {
     let folder = config.data.join(submission_folder(&place.competition, place.entrant, &place.id));

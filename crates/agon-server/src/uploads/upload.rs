@@ -230,7 +230,7 @@ async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64)
         hash.update(&chunk);
         target.write_all(&chunk).await.map_err(ApiError::internal)?;
     }
-    target.sync_all().await.map_err(ApiError::internal)?;
+    target.flush().await.map_err(ApiError::internal)?;
     upload.files.push(UploadedFile { name, at });
     Ok(hash.finalize().into())
 }
