@@ -123,6 +123,11 @@ impl Program {
         Self { sandboxed: true, ..self }
     }
 
+    /// The words of a command line. Looks for no file.
+    pub fn command_words(command: &str) -> Result<Vec<String>, ProgramError> {
+        split(command)
+    }
+
     /// Parses a command line: words, `'...'`, `"..."` and `\` before a character. Checks that the folder and the program exist.
     pub fn from_command(command: &str, folder: impl Into<PathBuf>) -> Result<Self, ProgramError> {
         let program = Self::new(split(command)?, folder);

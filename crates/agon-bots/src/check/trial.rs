@@ -1,6 +1,7 @@
 //! Collects the faults and the output of a bot in a check's trial.
 
 use std::io;
+use std::time::Instant;
 
 use agon_core::record::{FaultRecord, RecordHeader};
 use agon_core::text_format::plural;
@@ -13,35 +14,33 @@ use agon_host::load_check::last_place;
 /// Maximum number of kinds of faults that are listed.
 const MAX_FAULTS_SHOWN: usize = 8;
 
-/// Maximum number of bytes kept of what a bot prints in its trial. A bot can print in every turn.
-const MAX_TRIAL_OUTPUT_BYTES: usize = 1 << 20;
+/// Maximum bytes of output that are kept for one lineup. A bot can print 64 KiB with each answer.
+const MAX_OUTPUT_BYTES: usize = 512 * 1024;
 
-/// Output of the bot in its trial: the beginning, up to [`MAX_TRIAL_OUTPUT_BYTES`].
+/// Output of the bot in its trial.
 pub(super) struct PrintLog {
     own: Seat,
     turn: u32,
     kept_bytes: usize,
+    deadline: Option<Instant>,
     pub(super) games: Vec<Vec<BotOutputLine>>,
 }
 
 impl PrintLog {
-    /// Collects the output of the bot at this seat.
-    pub(super) const fn new(own: Seat) -> Self {
-        Self { own, turn: 0, kept_bytes: 0, games: Vec::new() }
+    /// Collects the output of the bot at this seat. The first answer after the deadline ends the game with an error.
+    pub(super) const fn new(own: Seat, deadline: Option<Instant>) -> Self {
+        Self { own, turn: 0, kept_bytes: 0, deadline, games: Vec::new() }
     }
 
     fn add(&mut self, turn: u32, seat: Seat, text: &str) {
-        let room = MAX_TRIAL_OUTPUT_BYTES.saturating_sub(self.kept_bytes);
-        if room == 0 || text.is_empty() || seat != self.own {
+        if seat != self.own || text.is_empty() || self.kept_bytes >= MAX_OUTPUT_BYTES {
             return;
         }
-        let Some(game) = self.games.last_mut() else { return };
-        self.kept_bytes += text.len();
-        let mut kept = text.get(..text.floor_char_boundary(room)).unwrap_or_default().to_owned();
-        if text.len() >= room {
-            kept.push_str("\n... (more output is not shown)\n");
+        self.kept_bytes += text.len() + size_of::<BotOutputLine>();
+        let text = if self.kept_bytes >= MAX_OUTPUT_BYTES { "(further output is not kept)" } else { text };
+        if let Some(game) = self.games.last_mut() {
+            game.push(BotOutputLine { turn, seat, text: text.to_owned() });
         }
-        game.push(BotOutputLine { turn, seat, text: kept });
     }
 }
 
@@ -60,6 +59,9 @@ impl TurnLog for PrintLog {
     fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
         self.turn = entry.turn;
         self.add(entry.turn, entry.seat, entry.output);
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the check takes too long"));
+        }
         Ok(())
     }
 
@@ -114,21 +116,31 @@ impl TrialFaults {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::*;
 
+    fn entry(output: &str) -> TurnLogEntry<'_> {
+        let times = agon_core::AnswerTimes::default();
+        TurnLogEntry { turn: 1, seat: Seat(0), request: "move", answer: None, fault: None, times, output }
+    }
+
     #[test]
-    fn output_of_a_trial_is_kept_up_to_a_limit() {
-        let mut log = PrintLog::new(Seat(0));
+    fn output_of_a_trial_is_bounded() {
+        let mut log = PrintLog::new(Seat(0), None);
         log.games.push(Vec::new());
-        let half = "ä".repeat(MAX_TRIAL_OUTPUT_BYTES / 4 + 1);
-        for turn in 1..=1000 {
-            log.add(turn, Seat(0), &half);
-            log.add(turn, Seat(1), "of another seat");
+        let line = "x".repeat(64 * 1024);
+        for _ in 0..400 {
+            log.answer(&entry(&line)).unwrap();
         }
-        let lines = &log.games[0];
-        let kept: usize = lines.iter().map(|line| line.text.len()).sum();
-        assert!(kept <= MAX_TRIAL_OUTPUT_BYTES + 100, "{kept}");
-        assert_eq!(lines.len(), 2);
-        assert!(!lines[0].text.contains("not shown") && lines[1].text.ends_with("is not shown)\n"));
+        let kept: usize = log.games[0].iter().map(|line| line.text.len()).sum();
+        assert!(kept <= MAX_OUTPUT_BYTES, "{kept}");
+        assert!(log.games[0].last().unwrap().text.contains("not kept"));
+    }
+
+    #[test]
+    fn answer_after_the_deadline_ends_the_game() {
+        assert!(PrintLog::new(Seat(0), None).answer(&entry("")).is_ok());
+        assert!(PrintLog::new(Seat(0), Some(Instant::now())).answer(&entry("")).is_err());
     }
 }

@@ -52,7 +52,7 @@ pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;
 pub use layer::{Layer, LayerKind};
-pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
+pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable, is_system_executable};
 pub use spawn::{Launcher, SandboxError, SandboxedProcess, StdStream, Streams};
 
 /// The launcher for all bots of this program.

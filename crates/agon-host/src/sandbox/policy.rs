@@ -134,6 +134,11 @@ pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SYSTEM_EXECUTABLE: [&str; 8] =
     ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
 
+/// Whether a path, which must have no `..`, is in a folder of programs and libraries that every bot can see and run.
+pub fn is_system_executable(path: &Path) -> bool {
+    SYSTEM_EXECUTABLE.iter().any(|folder| path.starts_with(folder))
+}
+
 /// Further paths that programs read. They tell the bot nothing about people or their files.
 const SYSTEM_READABLE: [&str; 5] = [
     "/etc/alternatives",
