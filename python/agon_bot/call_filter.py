@@ -1,8 +1,9 @@
 """The system calls that a stateless bot may not make, besides those that the sandbox refuses to every bot.
 
 All of them reach something that outlives a call: the processes around it (signals), open files that calls share
-(`shutdown`, locks), memory that calls share, and figures of other processes (processor clocks, `sysinfo`). The filter
-is installed before the bot's file is opened, so a call cannot be without it.
+(`shutdown`, locks), memory that calls share, and figures of other processes (processor clocks, `sysinfo`). Beside them
+Landlock, which the sandbox refuses to all other bots: the host needs it until this filter is installed. That is before
+the bot's file is opened, so a call cannot be without it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ NUMBER, ARCHITECTURE = 0, 4
 MAP_SHARED, MADV_DONTFORK, MADV_DOFORK, DYNAMIC_CLOCK, FUTEX_PRIVATE = 1, 10, 11, 0x80000000, 128
 FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_REALTIME = 0, 9, 256
 
+LANDLOCK = {"landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446}
+"""Each ruleset takes memory in the kernel. Every architecture has these numbers."""
+
 NUMBERS: Dict[str, Tuple[int, Dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
@@ -31,6 +35,7 @@ NUMBERS: Dict[str, Tuple[int, Dict[str, int]]] = {
             **{"pidfd_send_signal": 424, "pidfd_open": 434, "shutdown": 48, "flock": 73, "sysinfo": 99},
             **{"mmap": 9, "mremap": 25, "madvise": 28, "futex": 202},
             **{"clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230},
+            **LANDLOCK,
         },
     ),
     "aarch64": (
@@ -40,6 +45,7 @@ NUMBERS: Dict[str, Tuple[int, Dict[str, int]]] = {
             **{"pidfd_send_signal": 424, "pidfd_open": 434, "shutdown": 210, "flock": 32, "sysinfo": 179},
             **{"mmap": 222, "mremap": 216, "madvise": 233, "futex": 98},
             **{"clock_gettime": 113, "clock_getres": 114, "clock_nanosleep": 115},
+            **LANDLOCK,
         },
     ),
 }
@@ -67,7 +73,7 @@ def call_filter(without: Tuple[str, ...] = (), only: Tuple[str, ...] = ()) -> by
 def _rules() -> Dict[str, List[bytes]]:
     """For each call the instructions that allow some of its uses. What they do not allow is refused."""
     allow = _instruction(RETURN, ALLOW)
-    rules: Dict[str, List[bytes]] = {name: [] for name in (*SIGNALS, "shutdown", "flock", "sysinfo")}
+    rules: Dict[str, List[bytes]] = {name: [] for name in (*SIGNALS, *LANDLOCK, "shutdown", "flock", "sysinfo")}
     rules["mmap"] = [_argument(3), _instruction(JUMP_ANY_BIT, MAP_SHARED, 1, 0), allow]
     # With an old size of 0 it duplicates a shared mapping.
     old_size = [_argument(1), _instruction(JUMP_EQUAL, 0, 1, 0), allow]

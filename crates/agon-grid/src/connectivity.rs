@@ -12,9 +12,9 @@ const REMINDER_INTERVAL: Duration = Duration::from_mins(1);
 
 /// State of a connection and its history. Clones share it.
 #[derive(Clone)]
-pub struct Connectivity(Arc<Shared>);
+pub struct Connectivity(Arc<ConnectionState>);
 
-struct Shared {
+struct ConnectionState {
     history: Mutex<History>,
     /// Changes when the connection is lost or established.
     changes: watch::Sender<Option<Outage>>,
@@ -60,7 +60,7 @@ impl Default for Connectivity {
     fn default() -> Self {
         let history =
             History { connected_since: Instant::now(), outage: None, outages: 0, away: Duration::ZERO };
-        Self(Arc::new(Shared { history: Mutex::new(history), changes: watch::Sender::new(None) }))
+        Self(Arc::new(ConnectionState { history: Mutex::new(history), changes: watch::Sender::new(None) }))
     }
 }
 

@@ -221,6 +221,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.limits.open_files = 256;
     policy.processes_need_cgroup = !is_switched_off("meter");
     policy.host_processes = program.zygote.as_ref().map_or(0, ZygoteOptions::host_processes);
+    policy.host_adds_landlock_rules = program.zygote.as_ref().is_some_and(|zygote| zygote.forks_calls);
     policy.arguments.extend(program.words.iter().skip(1).cloned());
     policy.environment.extend(program.environment.iter().cloned());
     policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

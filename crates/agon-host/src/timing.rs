@@ -113,12 +113,12 @@ pub struct CpuMeter {
     loader: Option<u32>,
     /// The process can have only one thread and no children.
     is_single: bool,
-    seen: Cell<Seen>,
+    seen: Cell<CgroupReadings>,
 }
 
 /// What the looks at the bot's cgroup have shown.
 #[derive(Clone, Copy, Default, Debug)]
-struct Seen {
+struct CgroupReadings {
     at: Option<Instant>,
     /// CPU time in the cgroup that neither known process had used at the first look.
     base: Option<Duration>,
@@ -190,7 +190,7 @@ impl CpuMeter {
 
     /// Forgets what the looks have shown: from now on the bot itself is measured, not how it was loaded.
     pub fn start_over(&self) {
-        self.seen.set(Seen::default());
+        self.seen.set(CgroupReadings::default());
         self.look();
     }
 

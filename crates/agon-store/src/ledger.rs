@@ -5,7 +5,7 @@ use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use crate::archive::{MatchDigest, RowSink};
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::model::{
@@ -144,7 +144,7 @@ pub trait Ledger: Send + Sync {
     async fn check(&self) -> Result<Vec<String>>;
 
     /// Number of matches and a digest of all of them. Reads one row for each match.
-    async fn match_digest(&self) -> Result<MatchDigest>;
+    async fn match_digest(&self) -> Result<LedgerDigest>;
 
     /// Passes all rows, from one consistent state, to `sink`; used for archives.
     async fn dump(&self, sink: &mut dyn RowSink) -> Result<()>;

@@ -104,7 +104,7 @@ impl<'a> FolderWatch<'a> {
         let written = self.written.since_last(processes);
         let full = self.folders.iter_mut().find_map(|folder| {
             folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
-            if !folder.is_due(self.counting.has(Defence::FolderPace)) {
+            if !folder.needs_measuring(self.counting.has(Defence::FolderPace)) {
                 return None;
             }
             let started = Instant::now();
@@ -118,7 +118,7 @@ impl<'a> FolderWatch<'a> {
 
 impl WatchedFolder<'_> {
     /// Without the right pace it is measured once a second.
-    fn is_due(&self, has_pace: bool) -> bool {
+    fn needs_measuring(&self, has_pace: bool) -> bool {
         let interval = if has_pace { MEASURE_INTERVAL } else { 10 * MEASURE_INTERVAL };
         (has_pace && self.used.saturating_add(self.since) > self.writable.bytes)
             || self.measured.is_none_or(|then| then.elapsed() >= interval)

@@ -42,6 +42,8 @@ pub struct Policy {
     pub processes_need_cgroup: bool,
     /// Number of processes of a bot whose host forks for each game or call; otherwise 0. Without a cgroup the bot has no more.
     pub host_processes: u32,
+    /// Whether the host in the bot's process adds Landlock rules of its own before it opens the bot's file. It refuses further ones itself.
+    pub host_adds_landlock_rules: bool,
     /// Layers without which the bot must not start.
     pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
@@ -170,6 +172,7 @@ impl Policy {
             user: None,
             processes_need_cgroup: false,
             host_processes: 0,
+            host_adds_landlock_rules: false,
             required: REQUIRED.to_vec(),
             without: Vec::new(),
             weakened: Defence::switched_off(),

@@ -152,6 +152,7 @@ fn try_seccomp() -> Result<String, StepError> {
     let options = seccomp::SeccompOptions {
         may_fork: true,
         may_start_processes: true,
+        host_adds_landlock_rules: false,
         signals_stay_inside: false,
         landlock_controls_truncate: false,
         descriptors_are_listed: false,

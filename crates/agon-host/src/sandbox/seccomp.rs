@@ -16,7 +16,7 @@ use super::defence::Defence;
 use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::policy::Policy;
-use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, KERNEL_OBJECTS, REFUSED, REFUSED_ARCH};
+use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, KERNEL_OBJECTS, LANDLOCK_CALLS, REFUSED, REFUSED_ARCH};
 
 /// Options of the filters, besides the lists below.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub(super) struct SeccompOptions {
     pub landlock_controls_truncate: bool,
     /// The launcher looks for files that the bot has deleted and keeps open, so it must be able to list the bot's descriptors.
     pub descriptors_are_listed: bool,
+    /// The host in the bot's process still has to add Landlock rules, and refuses further ones itself.
+    pub host_adds_landlock_rules: bool,
     /// Defences that a test has switched off.
     pub weakened: Vec<Defence>,
 }
@@ -44,6 +46,7 @@ impl SeccompOptions {
             landlock_controls_truncate: plan.mode.is_some()
                 || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
             descriptors_are_listed: !policy.writable.is_empty(),
+            host_adds_landlock_rules: policy.host_adds_landlock_rules,
             weakened: policy.weakened.clone(),
         }
     }
@@ -155,7 +158,8 @@ fn refused(options: &SeccompOptions, own: u32) -> Result<Rules, StepError> {
         rules.insert(libc::SYS_fallocate, Vec::new());
     }
     if options.has(Defence::KernelObjects) {
-        rules.extend(KERNEL_OBJECTS.iter().map(|&call| (call, Vec::new())));
+        let refused = |call: &&i64| !options.host_adds_landlock_rules || !LANDLOCK_CALLS.contains(call);
+        rules.extend(KERNEL_OBJECTS.iter().filter(refused).map(|&call| (call, Vec::new())));
     }
     rules.extend(descriptor_rules(options)?);
     // The address argument of `sendto`: a socket pair needs none.

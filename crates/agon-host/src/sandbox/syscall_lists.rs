@@ -302,6 +302,10 @@ pub(super) const KERNEL_OBJECTS: &[i64] = &[
     libc::SYS_userfaultfd,
 ];
 
+/// Those of them that make and apply Landlock rules.
+pub(super) const LANDLOCK_CALLS: &[i64] =
+    &[libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self];
+
 /// The same in the older calls of this architecture.
 #[cfg(target_arch = "x86_64")]
 pub(super) const REFUSED_ARCH: &[i64] = &[

@@ -13,7 +13,7 @@ use crate::encoding::{write_signed_varint, write_varint};
 
 /// Number of matches of a ledger, and a digest of all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MatchDigest {
+pub struct LedgerDigest {
     /// Number of matches.
     pub matches: u64,
     /// SHA-256 of one line for each match, in the order of their keys: `phase|stage|number|digest`, the digest in hexadecimal digits. This
@@ -21,11 +21,11 @@ pub struct MatchDigest {
     pub digest: Digest,
 }
 
-/// Computes a [`MatchDigest`] from matches in any order.
+/// Computes a [`LedgerDigest`] from matches in any order.
 #[derive(Default)]
-pub struct MatchDigester(Vec<([i64; 3], Vec<u8>)>);
+pub struct LedgerDigester(Vec<([i64; 3], Vec<u8>)>);
 
-impl MatchDigester {
+impl LedgerDigester {
     /// Adds the match with this key (phase, stage, number) and digest.
     pub fn add(&mut self, key: [i64; 3], digest: Vec<u8>) {
         self.0.push((key, digest));
@@ -40,7 +40,7 @@ impl MatchDigester {
     }
 
     /// The digest of the matches so far.
-    pub fn finish(&mut self) -> MatchDigest {
+    pub fn finish(&mut self) -> LedgerDigest {
         self.0.sort_unstable();
         let mut hash = Sha256::new();
         let mut line = String::new();
@@ -53,7 +53,7 @@ impl MatchDigester {
             line.push('\n');
             hash.update(&line);
         }
-        MatchDigest { matches: self.0.len() as u64, digest: Digest(hash.finalize().into()) }
+        LedgerDigest { matches: self.0.len() as u64, digest: Digest(hash.finalize().into()) }
     }
 }
 
@@ -63,14 +63,14 @@ pub struct ContentSummary {
     /// SHA-256 of all tables in the encoding of archives: the checksum of an archive.
     pub hash: [u8; 32],
     /// Digest of the matches.
-    pub matches: MatchDigest,
+    pub matches: LedgerDigest,
 }
 
 /// Collects what [`ContentSummary`] needs, while content is written or read.
 #[derive(Default)]
 pub struct ContentHasher {
     hash: Sha256,
-    matches: MatchDigester,
+    matches: LedgerDigester,
 }
 
 impl ContentHasher {

@@ -23,8 +23,8 @@ use crate::sqlite::companions;
 use crate::sqlite::open::folder;
 use crate::{PostgresLedger, Result, SqliteLedger, StoreError, run_lock};
 
-pub use content::{ContentSummary, MatchDigest};
-pub(crate) use content::{MatchDigester, SummarySink};
+pub use content::{ContentSummary, LedgerDigest};
+pub(crate) use content::{LedgerDigester, SummarySink};
 pub use read::ArchiveReader;
 pub(crate) use tables::PHASE_STATE_COLUMN;
 pub use tables::{Cell, ColumnKind, TABLES, TableSchema};
@@ -50,7 +50,7 @@ pub struct ArchiveSummary {
     pub name: String,
     /// Number of matches.
     pub matches: u64,
-    /// Digest of all matches: see [`MatchDigest`].
+    /// Digest of all matches: see [`LedgerDigest`].
     pub digest: Digest,
     /// Size of the archive in bytes.
     pub bytes: u64,
@@ -82,7 +82,7 @@ pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> 
     verify_matches(&place, &ledger.match_digest().await?, &written.matches)?;
     let bytes = fs::metadata(&unfinished.0).map_err(failed)?.len();
     unfinished.publish(path, "write")?;
-    let MatchDigest { matches, digest } = written.matches;
+    let LedgerDigest { matches, digest } = written.matches;
     Ok(ArchiveSummary { name, matches, digest, bytes })
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn verify(place: &str, original: &ContentSummary, copy: &ContentSumma
     Err(StoreError::Unverified { place: place.to_owned(), what })
 }
 
-fn verify_matches(place: &str, original: &MatchDigest, copy: &MatchDigest) -> Result<()> {
+fn verify_matches(place: &str, original: &LedgerDigest, copy: &LedgerDigest) -> Result<()> {
     let what = if original.matches != copy.matches {
         format!("{} matches instead of {}", copy.matches, original.matches)
     } else if original.digest != copy.digest {

@@ -10,7 +10,7 @@ use super::progress::BEGIN_CONSISTENT_READ;
 use super::{PostgresLedger, text};
 use crate::Result;
 use crate::archive::{
-    ArchiveReader, Cell, ColumnKind, MatchDigest, MatchDigester, PHASE_STATE_COLUMN, RowSink, SummarySink,
+    ArchiveReader, Cell, ColumnKind, LedgerDigest, LedgerDigester, PHASE_STATE_COLUMN, RowSink, SummarySink,
     TABLES, TableSchema, verify,
 };
 use crate::integrity_checks::INTEGRITY_QUERIES;
@@ -56,8 +56,8 @@ impl PostgresLedger {
     }
 }
 
-pub async fn match_digest(connection: &mut PgConnection) -> Result<MatchDigest, AttemptError> {
-    let mut digester = MatchDigester::default();
+pub async fn match_digest(connection: &mut PgConnection) -> Result<LedgerDigest, AttemptError> {
+    let mut digester = LedgerDigester::default();
     let mut rows = sqlx::query("SELECT phase, stage, number, digest FROM match").fetch(connection);
     while let Some(row) = rows.try_next().await? {
         digester.add([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?], row.try_get(3)?);

@@ -37,7 +37,7 @@ use self::db_error::AttemptError;
 pub use self::open::FoundLedger;
 pub use self::probe::probe;
 use self::run_lock::{LockHolder, PgRunLock};
-use crate::archive::{MatchDigest, RowSink};
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::ledger::{Ledger, Rows};
@@ -290,7 +290,7 @@ impl Ledger for PostgresLedger {
         self.find_damage().await
     }
 
-    async fn match_digest(&self) -> Result<MatchDigest> {
+    async fn match_digest(&self) -> Result<LedgerDigest> {
         run_read!(self, FULL_SCAN_TIMEOUT, |connection| archive_io::match_digest(connection))
     }
 

@@ -9,7 +9,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, 
 use super::{SqliteLedger, db_error, open};
 use crate::Result;
 use crate::archive::{
-    ArchiveReader, Cell, ColumnKind, MatchDigest, MatchDigester, PHASE_STATE_COLUMN, RowSink, TABLES,
+    ArchiveReader, Cell, ColumnKind, LedgerDigest, LedgerDigester, PHASE_STATE_COLUMN, RowSink, TABLES,
     TableSchema,
 };
 use crate::integrity_checks::INTEGRITY_QUERIES;
@@ -44,9 +44,9 @@ impl SqliteLedger {
         Ok(())
     }
 
-    pub(super) async fn read_match_digest(&self) -> Result<MatchDigest> {
+    pub(super) async fn read_match_digest(&self) -> Result<LedgerDigest> {
         let failed = db_error::in_file(&self.path);
-        let mut digester = MatchDigester::default();
+        let mut digester = LedgerDigester::default();
         let mut rows = sqlx::query("SELECT phase, stage, number, digest FROM match").fetch(&self.readers);
         while let Some(row) = rows.try_next().await.map_err(&failed)? {
             let number = |index: usize| row.try_get::<i64, _>(index);

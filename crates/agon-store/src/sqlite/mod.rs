@@ -31,7 +31,7 @@ use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use self::delayed_sync::DelayedSync;
 use self::file_identity::FileIdentity;
-use crate::archive::{MatchDigest, RowSink};
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::ledger::{Ledger, Rows};
@@ -352,7 +352,7 @@ impl Ledger for SqliteLedger {
         self.find_damage().await
     }
 
-    async fn match_digest(&self) -> Result<MatchDigest> {
+    async fn match_digest(&self) -> Result<LedgerDigest> {
         self.read_match_digest().await
     }
 
