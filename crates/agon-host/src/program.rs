@@ -9,7 +9,7 @@ use agon_core::Diagnostic;
 
 use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
-use crate::timing::is_switched_off;
+use crate::test_switches::is_off;
 use crate::zygote::forked_bot::PausePolicy;
 
 /// A program with its arguments, working folder and environment.
@@ -219,7 +219,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.limits.address_space = None;
     policy.limits.processes = 64;
     policy.limits.open_files = 256;
-    policy.processes_need_cgroup = !is_switched_off("meter");
+    policy.processes_need_cgroup = !is_off("meter");
     policy.host_processes = program.zygote.as_ref().map_or(0, ZygoteOptions::host_processes);
     policy.host_adds_landlock_rules = program.zygote.as_ref().is_some_and(|zygote| zygote.forks_calls);
     policy.arguments.extend(program.words.iter().skip(1).cloned());

@@ -1,18 +1,23 @@
-//! Defences that tests switch off, to show that an attack works without them. A release build has no such switch.
+//! Defences that tests switch off, to show that an attack works without them. Programs built for use have no such switch.
+
+use std::sync::OnceLock;
 
 /// Names the defences that are off, separated by commas. Read only by builds with debug assertions.
-const VARIABLE: &str = "AGON_TEST_WITHOUT";
+const VARIABLE: &str = "AGON_TEST_DEFENCES_OFF";
 
-/// The defences that are off, if there are any.
-pub fn all() -> Option<Vec<String>> {
+/// The defences that are off.
+pub fn all() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     if !cfg!(debug_assertions) {
-        return None;
+        return &[];
     }
-    let names = std::env::var(VARIABLE).ok().filter(|names| !names.is_empty())?;
-    Some(names.split(',').map(str::to_owned).collect())
+    NAMES.get_or_init(|| {
+        let names = std::env::var(VARIABLE).unwrap_or_default();
+        names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    })
 }
 
 /// Whether this defence is off.
 pub fn is_off(defence: &str) -> bool {
-    cfg!(debug_assertions) && all().is_some_and(|names| names.iter().any(|name| name == defence))
+    cfg!(debug_assertions) && all().iter().any(|name| name == defence)
 }

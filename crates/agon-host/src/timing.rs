@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use agon_core::AnswerTimes;
 
+use crate::test_switches::is_off;
+
 use crate::sandbox::BotGroup;
 use crate::sandbox::unsafe_syscalls::process_cpu_time;
 
@@ -60,23 +62,8 @@ pub fn since_asked(asked: UsageSample, first: Instant, until: UsageSample, limit
     let wall = until.at.saturating_duration_since(first);
     let forgiven = MAX_FORGIVEN_CPU.min(limit / 100);
     // While this thread waited for a processor the bot may already have worked, so its CPU time is charged in any case.
-    let all = times.cpu > wall + forgiven && !is_switched_off("meter");
+    let all = times.cpu > wall + forgiven && !is_off("meter");
     times.charged_at_least(if all { times.cpu } else { times.cpu.min(wall) })
-}
-
-/// Whether a test has switched a defence off, to show that the attack behind it is real: `meter` or `cgroup` in
-/// `AGON_TEST_DEFENCES_OFF`. Programs built for use do not read this variable.
-#[cfg(debug_assertions)]
-pub fn is_switched_off(defence: &str) -> bool {
-    static OFF: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    let off = OFF.get_or_init(|| std::env::var("AGON_TEST_DEFENCES_OFF").unwrap_or_default());
-    off.split(',').any(|one| one == defence)
-}
-
-/// No defence can be switched off in a program built for use.
-#[cfg(not(debug_assertions))]
-pub const fn is_switched_off(_: &str) -> bool {
-    false
 }
 
 /// Whether the bot must have worked before the request: it used more CPU time than has passed since.
@@ -252,7 +239,7 @@ impl CpuMeter {
         };
         let mut seen = self.seen.get();
         seen.own = process_cpu_time(self.pid).unwrap_or(seen.own);
-        if is_switched_off("meter") {
+        if is_off("meter") {
             seen.own = self.cpu_of_running_threads();
         }
         self.seen.set(seen);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::test_switches;
+
 /// One defence of the limits on memory and disk. All of them are on, except in tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -40,7 +42,6 @@ pub enum Defence {
 
 impl Defence {
     /// All defences.
-    #[cfg(debug_assertions)]
     const ALL: [Self; 15] = [
         Self::MappingFlags,
         Self::MemoryCount,
@@ -59,21 +60,12 @@ impl Defence {
         Self::FolderPace,
     ];
 
-    /// The defences that a test has switched off for the whole program, by the names in `AGON_TEST_DEFENCES_OFF`. Programs built for
-    /// use do not read this variable.
-    #[cfg(debug_assertions)]
+    /// The defences that a test has switched off for the whole program.
     pub(super) fn switched_off() -> Vec<Self> {
-        let names = std::env::var("AGON_TEST_DEFENCES_OFF").unwrap_or_default();
         let named = |defence: &Self| {
             let name = serde_json::to_value(defence).unwrap_or_default();
-            names.split(',').any(|one| name == one)
+            test_switches::all().iter().any(|one| name == one.as_str())
         };
         Self::ALL.into_iter().filter(named).collect()
-    }
-
-    /// No defence can be switched off in a program built for use.
-    #[cfg(not(debug_assertions))]
-    pub(super) fn switched_off() -> Vec<Self> {
-        Vec::new()
     }
 }

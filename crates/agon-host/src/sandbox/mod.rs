@@ -44,7 +44,7 @@ mod zygote_fork;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-use crate::timing::is_switched_off;
+use crate::test_switches::is_off;
 
 pub use bot_group::BotGroup;
 pub use defence::Defence;
@@ -66,11 +66,7 @@ pub fn set_test_launcher(program: impl Into<std::path::PathBuf>) {
 
 /// The launcher, without cgroups if a test has switched them off.
 fn with_test_switches(launcher: Launcher) -> Launcher {
-    if is_switched_off("cgroup") || is_switched_off("meter") {
-        launcher.with_test_cgroups([""; 0])
-    } else {
-        launcher
-    }
+    if is_off("cgroup") || is_off("meter") { launcher.with_test_cgroups([""; 0]) } else { launcher }
 }
 
 /// The launcher that is this program.

@@ -20,8 +20,8 @@ use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::test_switches::{self, is_off};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late,
-    is_switched_off, leads_others, since_asked, usage_of, without_sleep, worked_before,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late, leads_others,
+    since_asked, usage_of, without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -150,8 +150,8 @@ impl ForkedBot {
         request.insert("together".to_owned(), json!(zygote.asked_together));
         request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
-        if let Some(without) = test_switches::all() {
-            request.insert("without".to_owned(), json!(without));
+        if !test_switches::all().is_empty() {
+            request.insert("without".to_owned(), json!(test_switches::all()));
         }
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
         let process =
@@ -415,7 +415,7 @@ impl ForkedBot {
 
     /// A process or thread that the bot has started while it was loaded.
     fn helper(&self) -> Option<&'static str> {
-        if !self.forks_games || is_switched_off("meter") {
+        if !self.forks_games || is_off("meter") {
             return None;
         }
         let known = [self.loader(), self.metered];

@@ -111,8 +111,6 @@ pub struct Harness {
     who: Who,
     python: PathBuf,
     secret: String,
-    /// Defences that are off, separated by commas.
-    pub without: Option<&'static str>,
     /// Largest memory of `agon` so far, in KiB.
     pub peak_kib: Cell<u64>,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
@@ -167,7 +165,6 @@ impl Harness {
             who,
             python,
             secret,
-            without: None,
             peak_kib: Cell::new(0),
             victim: None,
             cgroup: None,
@@ -283,9 +280,6 @@ impl Harness {
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);
         command.envs(self.defences_off.map(|names| ("AGON_TEST_DEFENCES_OFF", names)));
-        if let Some(without) = self.without {
-            command.env("AGON_TEST_WITHOUT", without);
-        }
         let mut agon = spawn(command.stdout(out("stdout")).stderr(out("stderr")));
         let deadline = Instant::now() + GAME_TIMEOUT;
         let code = loop {

@@ -8,7 +8,7 @@ fn succeeds_without(name: &str, without: &'static str) {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
     let who = Who::all()[0];
     let mut harness = Harness::new(bot, who).expect("a Python");
-    harness.without = Some(without);
+    harness.defences_off = Some(without);
     let outcome = harness.play(bot, "on");
     assert!(
         outcome.text.contains("REACHED"),
@@ -27,7 +27,7 @@ macro_rules! succeeds {
 fn peak_beside_a_flood(without: Option<&'static str>) -> u64 {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == "answer_flood").expect("in the manifest");
     let mut harness = Harness::new(bot, Who::all()[0]).expect("a Python");
-    harness.without = without;
+    harness.defences_off = without;
     harness.play(bot, "on");
     harness.peak_kib.get() >> 10
 }
