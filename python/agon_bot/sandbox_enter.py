@@ -117,12 +117,14 @@ def restrict_call(request: Dict[str, Any]) -> None:
     """Applies the further restrictions of a stateless bot in a process that is in its sandbox: no files are written,
     nothing is read about processes, and nothing is set that outlives a call. `without` in the request names defences to
     leave out, which only tests do."""
+    global _writing_is_forbidden
     try:
         landlock, without = request.get("landlock"), tuple(request.get("without") or ())
         if landlock and "proc" not in without:
             readable = READ_FILE | READ_DIR
             rules = [(path, bits & readable) for path, bits in landlock["rules"] if bits & readable]
             apply_ruleset(_ruleset(WRITE_RIGHTS | readable, [*rules, (os.devnull, FILE_RIGHTS)], closed=False))
+            _writing_is_forbidden = True
         else:
             forbid_writing()
         if "filter" not in without:
@@ -301,12 +303,20 @@ def install_seccomp_filter(code: bytes) -> None:
     _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
 
 
+_writing_is_forbidden = False
+
+
 def forbid_writing() -> bool:
     """Forbids to write, make, rename and remove files, except `/dev/null`. Without Landlock it only limits the size of
-    files to 0. Returns whether Landlock was used."""
+    files to 0. Returns whether Landlock was used. Does nothing where writing is forbidden already: `restrict_call`
+    refuses further rules."""
+    global _writing_is_forbidden
+    if _writing_is_forbidden:
+        return True
     try:
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
         apply_ruleset(_ruleset(WRITE_RIGHTS, [(os.devnull, WRITE_FILE | TRUNCATE)], closed=False))
+        _writing_is_forbidden = True
         return True
     except OSError:
         set_limits({"FSIZE": 0})
