@@ -125,7 +125,7 @@ pub fn free_microseconds(outcome: &AttackResult) -> Vec<i64> {
 fn free_in(game: &Json) -> Option<i64> {
     let faults = game["faults"].as_array()?.iter().filter(|fault| fault["seat"] == 0);
     let used = faults.filter_map(|fault| {
-        let (_, rest) = fault["says"].as_str()?.split_once("USED ")?;
+        let (_, rest) = fault["says"].as_str()?.rsplit_once("USED ")?;
         rest.split(' ').next()?.parse::<i64>().ok()
     });
     let times = &game["times"][0];
