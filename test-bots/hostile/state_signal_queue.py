@@ -18,8 +18,8 @@ signal.pthread_sigmask(signal.SIG_BLOCK, {SENT})
 
 def waiting():
     """How many signals wait for processes of this user, about. Queued signals count for the receiver's user."""
-    low, high = 0, 1 << 16
     most = resource.getrlimit(resource.RLIMIT_SIGPENDING)[1]
+    low, high = 0, 1 << 16 if most == resource.RLIM_INFINITY else min(1 << 16, most)
     while low < high:
         middle = (low + high) // 2
         resource.setrlimit(resource.RLIMIT_SIGPENDING, (middle, most))
