@@ -75,9 +75,10 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def forbid_background_work(known: List[int], file: str, function: str) -> None:
+def forbid_background_work(known: List[int], file: str, function: str, image_address: int = 0) -> None:
     """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
-    bot has threads or shared memory."""
+    bot has threads or shared memory. The mapping at `image_address` is the host's (`memory_image.py`), and forks do not
+    have it."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -97,5 +98,5 @@ def forbid_background_work(known: List[int], file: str, function: str) -> None:
     hint = f"a bot must be stateless: start nothing outside {function}"
     if thread_count() > 1:
         raise LoadError("starts a thread while it is loaded", file, None, hint)
-    if has_shared_memory():
+    if has_shared_memory(image_address):
         raise LoadError("makes shared memory while it is loaded", file, None, hint)

@@ -69,10 +69,12 @@ def thread_count() -> int:
         return threading.active_count()
 
 
-def has_shared_memory() -> bool:
-    """Whether the process has a writable mapping that it shares with forks."""
+def has_shared_memory(except_at: int = 0) -> bool:
+    """Whether the process has a writable mapping that it shares with forks, besides the one at this address."""
+    known = b"%x" % except_at
     try:
         with open("/proc/self/maps", "rb") as file:
-            return any(line.split(None, 2)[1] == b"rw-s" for line in file)
+            rows = [line.split(None, 2)[:2] for line in file]
+            return any(rights == b"rw-s" and place.partition(b"-")[0] != known for place, rights in rows)
     except OSError:
         return False

@@ -15,7 +15,7 @@ import os
 import random
 import resource
 
-from . import PROTOCOL, sandbox_enter
+from . import PROTOCOL, memory_image, sandbox_enter
 from .games import call_arguments, game_part
 from .load_stateless import check_loadable, execute, forbid_background_work
 from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
@@ -57,10 +57,12 @@ def call_seed(game: int, turn: int) -> int:
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
-def play(request: Message, request_socket: int, answer_socket: int) -> int:
-    """Plays the bot of a request to the zygote. Returns the exit code."""
+def play(request: Message, request_socket: int, answer_socket: int, image: Any = memory_image.NO_IMAGE) -> int:
+    """Plays the bot of a request to the zygote. Returns the exit code. `image` makes its forks cheaper."""
     game, packets = str(request["game"]), PacketChannel(request_socket, answer_socket, INITIAL_BUFFER_BYTES)
-    return StatelessSession(packets, game, call_arguments(game), str(request["target"])).run()
+    session = StatelessSession(packets, game, call_arguments(game), str(request["target"]))
+    session.image = image
+    return session.run()
 
 
 class StatelessSession:
@@ -78,6 +80,7 @@ class StatelessSession:
         self.base_seed = 0
         self.game_seed = 0
         self.stderr_flags = 0
+        self.image = memory_image.NO_IMAGE
         self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
         it."""
@@ -144,9 +147,10 @@ class StatelessSession:
         self.root = plan["root"]
         entry = game_part(self.game, "ENTRY_FUNCTION")
         self.function = execute(plan["file"], plan["name"]).__dict__[entry]
-        forbid_background_work(known, self.arguments_class.SOURCE_FILE, entry)
+        forbid_background_work(known, self.arguments_class.SOURCE_FILE, entry, self.image[0])
         self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
+        memory_image.install(self.image)
 
     def start(self, message: Message) -> None:
         """A game starts."""
@@ -295,3 +299,36 @@ def warm_up(arguments_class: Any) -> None:
         random.randint(1, 6)
         random.random()
         random.shuffle(some)
+
+
+def learn_memory_use(argument_classes: List[Any]) -> None:
+    """Has the memory image learn which memory the calls of these games need (`memory_image.py`)."""
+
+    def prepare() -> None:
+        for arguments_class in argument_classes:
+            make_ready(arguments_class)
+
+    def sample_calls() -> None:
+        for arguments_class in argument_classes:
+            run_sample_calls(arguments_class)
+
+    memory_image.learn(prepare, sample_calls)
+
+
+def run_sample_calls(arguments_class: Any) -> None:
+    """Runs calls as in a game, in forks."""
+    requests, host_requests = os.pipe()
+    host_answers, answers = os.pipe()
+    session = StatelessSession(PacketChannel(requests, answers, INITIAL_BUFFER_BYTES), "", arguments_class, "")
+    moves = list(arguments_class.ANSWERS)
+    session.function = lambda state, history: random.choice(moves)
+    session.names = list(arguments_class.SAMPLE_NAMES)
+    session.stderr_flags = _fcntl(2, _GETFL)
+    for _ in range(3):
+        session.start({"seed": "1"})
+        _write(host_requests, arguments_class.SAMPLE_TURN)
+        session.packets.receive()
+        session.turn()
+    warm_up(arguments_class)
+    for descriptor in (requests, host_requests, host_answers, answers):
+        _close(descriptor)
