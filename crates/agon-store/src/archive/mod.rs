@@ -9,12 +9,14 @@ mod read;
 mod tables;
 mod write;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use agon_files::{SyncToDisk, TemporaryFolder};
 
 use crate::ledger::Ledger;
+use crate::sqlite::open::NEW_FILE;
 use crate::{PostgresLedger, Result, SqliteLedger, StoreError};
 
 pub use read::ArchiveReader;
@@ -53,19 +55,17 @@ pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> 
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
     let _run_lock = ledger.acquire_run_lock().await?;
-    let unfinished = UnfinishedFile::for_target(path);
     let failed = io_failed(path, "write");
-    let file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.0).map_err(failed)?;
+    let file = NEW_FILE.sync(SyncToDisk::File).create(path).map_err(failed)?;
     let mut writer = ArchiveWriter::new(file, path)?;
     ledger.dump(&mut writer).await?;
-    writer.finish()?;
+    let file = writer.finish()?;
     let mut matches = 0;
     for phase in ledger.phases().await? {
         matches += ledger.counts(phase.phase).await?.matches;
     }
-    let bytes = fs::metadata(&unfinished.0).map_err(failed)?.len();
-    unfinished.publish(path, "write")?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    file.finish().map_err(failed)?;
     Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
 }
 
@@ -75,9 +75,12 @@ pub async fn import_to_file(archive: &Path, ledger: &Path) -> Result<ArchiveSumm
         return Err(StoreError::Exists { place: ledger.display().to_string() });
     }
     let mut reader = ArchiveReader::open(archive)?;
-    let unfinished = UnfinishedFile::for_target(ledger);
-    SqliteLedger::import(&unfinished.0, &mut reader).await?;
-    unfinished.publish(ledger, "create")?;
+    let failed = io_failed(ledger, "create");
+    // SQLite may write other files beside the ledger. They are removed with the folder.
+    let folder = TemporaryFolder::beside(ledger).map_err(failed)?;
+    let unfinished = folder.path().join(ledger.file_name().unwrap_or_default());
+    SqliteLedger::import(&unfinished, &mut reader).await?;
+    NEW_FILE.sync(SyncToDisk::File).publish(&unfinished, ledger).map_err(failed)?;
     summarise(&SqliteLedger::open_to_read(ledger).await?, archive).await
 }
 
@@ -95,34 +98,6 @@ async fn summarise(ledger: &dyn Ledger, archive: &Path) -> Result<ArchiveSummary
     }
     let bytes = fs::metadata(archive).map_or(0, |file| file.len());
     Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
-}
-
-/// A file that is not complete yet. Deleted on drop.
-struct UnfinishedFile(PathBuf);
-
-impl UnfinishedFile {
-    fn for_target(path: &Path) -> Self {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        Self(name.into())
-    }
-
-    /// Gives the file its final name, unless that name is taken.
-    fn publish(self, path: &Path, doing: &'static str) -> Result<()> {
-        let published =
-            File::open(&self.0).and_then(|file| file.sync_all()).and_then(|()| fs::hard_link(&self.0, path));
-        published.map_err(io_failed(path, doing))
-    }
-}
-
-impl Drop for UnfinishedFile {
-    fn drop(&mut self) {
-        for ending in ["", "-journal", "-wal", "-shm"] {
-            let mut name = self.0.as_os_str().to_owned();
-            name.push(ending);
-            let _ = fs::remove_file(PathBuf::from(name));
-        }
-    }
 }
 
 /// Converts an I/O error of a file.

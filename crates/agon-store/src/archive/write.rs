@@ -1,9 +1,9 @@
 //! Writing an archive.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use agon_files::AtomicFile;
 use sha2::{Digest as _, Sha256};
 use zstd::stream::write::Encoder;
 
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 128 << 10;
 
 /// Writes an archive.
 pub struct ArchiveWriter<'p> {
-    out: BufWriter<Encoder<'static, File>>,
+    out: BufWriter<Encoder<'static, AtomicFile>>,
     hash: Sha256,
     path: &'p Path,
     /// Whether a table was started and needs its end marker.
@@ -28,7 +28,7 @@ pub struct ArchiveWriter<'p> {
 }
 
 impl<'p> ArchiveWriter<'p> {
-    pub fn new(mut file: File, path: &'p Path) -> Result<Self> {
+    pub fn new(mut file: AtomicFile, path: &'p Path) -> Result<Self> {
         let encoder = file.write_all(MAGIC.as_bytes()).and_then(|()| Encoder::new(file, ZSTD_LEVEL));
         let out = BufWriter::with_capacity(BUFFER_BYTES, encoder.map_err(io_failed(path, "write"))?);
         Ok(Self { out, hash: Sha256::new(), path, in_table: false, row: Vec::new() })
@@ -42,15 +42,15 @@ impl<'p> ArchiveWriter<'p> {
         written.map_err(self.failed())
     }
 
-    /// Completes the archive.
-    pub fn finish(mut self) -> Result<()> {
+    /// Completes the archive. Returns the file, which has no name yet.
+    pub fn finish(mut self) -> Result<AtomicFile> {
         self.row.push(0);
         self.flush_row()?;
         let hash = self.hash.clone().finalize();
         let path = self.path;
         let finished = self.out.write_all(&hash).and_then(|()| {
             let encoder = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            encoder.finish()?.sync_all()
+            encoder.finish()
         });
         finished.map_err(io_failed(path, "write"))
     }
