@@ -91,6 +91,14 @@ def write(path):
         file.write(b"written by a hostile bot\n")
 
 
+def make_folder(path):
+    """Makes a folder, if an earlier game has not left it in `data`."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        pass
+
+
 def call(number, *arguments):
     """Makes a system call by its number (x86-64)."""
     libc = ctypes.CDLL(None, use_errno=True)

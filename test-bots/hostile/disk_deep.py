@@ -6,14 +6,14 @@ Must happen: what cannot be measured counts as too large; the bot is killed, and
 import os
 import time
 
-from attack import DATA, Attacker, held
+from attack import DATA, Attacker, held, make_folder
 
 
 class Bot(Attacker):
     def attack(self):
         os.chdir("data")
         for _ in range(60):
-            os.mkdir("d" * 200)
+            make_folder("d" * 200)
             os.chdir("d" * 200)
         for count in range(1, 33):
             with open(f"file{count}", "wb") as file:

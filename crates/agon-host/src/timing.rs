@@ -68,7 +68,7 @@ pub fn since_asked(asked: UsageSample, first: Instant, until: UsageSample, limit
 
 /// Whether the bot must have worked before the request: it used more CPU time than has passed since.
 pub fn worked_before(times: AnswerTimes, wall: Duration) -> bool {
-    times.cpu > wall + MAX_FORGIVEN_CPU
+    times.cpu > wall + MAX_FORGIVEN_CPU && !is_off("meter")
 }
 
 /// Maximum CPU time beyond the wall time of an answer that is not charged; at most a hundredth of the limit.
@@ -116,7 +116,6 @@ struct CgroupReadings {
     loader: Duration,
     /// CPU time of forks that gave one answer each.
     calls: Duration,
-    has_children: bool,
 }
 
 /// Whether a process has more threads than one, and children.
@@ -201,7 +200,6 @@ impl CpuMeter {
             let base = *seen.base.get_or_insert(unknown + GROUP_LAG);
             seen.others = seen.others.max(unknown.saturating_sub(base));
         }
-        seen.has_children = !self.is_single && self.has_children();
         self.seen.set(seen);
     }
 
@@ -304,9 +302,9 @@ impl CpuMeter {
         self.pids_of_children().any(pid_is_runnable)
     }
 
-    /// Its threads now, and its children as of the last look.
+    /// Its threads and children now.
     pub fn task_flags(&self) -> TaskFlags {
-        TaskFlags { threads: self.has_threads(), children: self.seen.get().has_children }
+        TaskFlags { threads: self.has_threads(), children: self.has_children() }
     }
 
     /// Whether it has children.
