@@ -21,7 +21,7 @@ is_foreign() {
     local pid=$1 exe fields
     while [ "$pid" -gt 1 ]; do
         exe=$(readlink "/proc/$pid/exe" 2>/dev/null || true)
-        case $exe in "$target"/*) return 1 ;; */target/*/* | */agon) return 0 ;; esac
+        case $exe in "$target"/*) return 1 ;; */debug/* | */release/* | */agon) return 0 ;; esac
         read -r -a fields <<<"$(stat_of "$pid")"
         pid=${fields[1]:-1}
     done
@@ -29,7 +29,7 @@ is_foreign() {
 }
 
 # Whether programs of another checkout, or another copy of agon, are running.
-others_run() { ls -l /proc/[0-9]*/exe 2>/dev/null | grep -E -- '-> .*(/target/(debug|release)/|/agon$)' | grep -vF -- "-> $target/" >/dev/null; }
+others_run() { ls -l /proc/[0-9]*/exe 2>/dev/null | grep -E -- '-> .*(/(debug|release)/|/agon$)' | grep -vF -- "-> $target/" >/dev/null; }
 
 process() {
     local pid=$1 fields words
