@@ -43,10 +43,11 @@ def main() -> int:
         # The interpreter was started without `site`, so the paths that `site` would add come from the host.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
-        preload(stateless=arguments[1:] == ["plain"])
+        stateless = arguments[1:] == ["plain"]
+        preload(stateless)
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
-        return Zygote(control).serve()
+        return Zygote(control, stateless).serve()
     if len(arguments) != 2:
         print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
         return 2

@@ -102,7 +102,7 @@ def forbid_background_work(
     known: List[int], file: str, function: str, figures: OwnFigures, sweep: bool = True
 ) -> List[int]:
     """Runs after the bot's file was executed: redirects what it opened and stops what it started. Raises an error if
-    the bot has processes, threads or shared memory, with `sweep`. Returns the descriptors that it had open."""
+    the bot has processes or threads, with `sweep`. Returns the descriptors that it had open."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -121,11 +121,20 @@ def forbid_background_work(
             pass
     if not sweep:
         return sorted(opened)
-    hint = f"a bot must be stateless: start nothing outside {function}"
+    hint = stateless_hint(function)
     if not figures.kill_children():
         raise LoadError("starts a process while it is loaded", file, None, hint)
     if figures.thread_count() > 1:
         raise LoadError("starts a thread while it is loaded", file, None, hint)
-    if figures.has_shared_memory():
-        raise LoadError("makes shared memory while it is loaded", file, None, hint)
     return sorted(opened)
+
+
+def reject_shared_memory(file: str, function: str, figures: OwnFigures) -> None:
+    """Raises an error if the bot has memory that its forks would share."""
+    if figures.has_shared_memory():
+        raise LoadError("makes shared memory while it is loaded", file, None, stateless_hint(function))
+
+
+def stateless_hint(function: str) -> str:
+    """What a bot must do that started something while it was loaded."""
+    return f"a bot must be stateless: start nothing outside {function}"

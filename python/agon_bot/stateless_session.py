@@ -24,9 +24,9 @@ from _functools import partial
 
 import _socket
 
-from . import PROTOCOL, sandbox_enter
+from . import PROTOCOL, memory_image, sandbox_enter
 from .games import call_arguments, game_part
-from .load_stateless import check_loadable, execute, forbid_background_work
+from .load_stateless import check_loadable, execute, forbid_background_work, reject_shared_memory
 from .packet_channel import CALL_ENDED, HEADER, MAX_MESSAGE_BYTES, PARTS, TURN, answer_packet
 from .process_cleanup import OwnFigures, exit_description, open_descriptors
 from .seeding import derive, preload_numpy, seed_all
@@ -66,9 +66,11 @@ def call_seed(game: int, turn: int) -> int:
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
-def play(request: Message, request_socket: int, answer_socket: int) -> int:
-    """Plays the bot of a request to the zygote. Returns the exit code."""
-    return StatelessSession(request, call_arguments(str(request["game"])), request_socket, answer_socket).run()
+def play(request: Message, request_socket: int, answer_socket: int, image: Any = memory_image.NO_IMAGE) -> int:
+    """Plays the bot of a request to the zygote. Returns the exit code. `image` makes its forks cheaper."""
+    session = StatelessSession(request, call_arguments(str(request["game"])), request_socket, answer_socket)
+    session.image = image
+    return session.run()
 
 
 def restrict(request: Message) -> None:
@@ -105,6 +107,7 @@ class StatelessSession:
         self.restores_flags = True
         # Only in tests: sockets that all calls share.
         self.shared = _socket.socketpair() if "fresh" in (request.get("without") or ()) else None
+        self.image = memory_image.NO_IMAGE
         self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
         it."""
@@ -198,16 +201,20 @@ class StatelessSession:
         entry = game_part(self.game, "ENTRY_FUNCTION")
         self.function = execute(plan["file"], plan["name"]).__dict__[entry]
         without = self.request.get("without") or ()
-        opened = forbid_background_work(
-            known, self.arguments_class.SOURCE_FILE, entry, figures, sweep="sweep" not in without
-        )
-        figures.close()
+        sweep = "sweep" not in without
+        source_file = self.arguments_class.SOURCE_FILE
+        opened = forbid_background_work(known, source_file, entry, figures, sweep)
         # Even a closed file that stays open as `/dev/null` has flags that all calls share.
         for descriptor in opened if "stale" not in without else ():
             _close(descriptor)
         self.restores_flags = "flags" not in without
         self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
+        memory_image.install(self.image, figures.read("smaps") or b"")
+        # Only now: while the bot is loaded, its process has the writable mapping of the image.
+        if sweep:
+            reject_shared_memory(source_file, entry, figures)
+        figures.close()
 
     def start(self, message: Message) -> None:
         """A game starts."""
@@ -331,3 +338,37 @@ def warm_up(arguments_class: Any) -> None:
         random.randint(1, 6)
         random.random()
         random.shuffle(some)
+
+
+def learn_memory_use(argument_classes: List[Any]) -> None:
+    """Has the memory image learn which memory the calls of these games need (`memory_image.py`)."""
+
+    def prepare() -> None:
+        for arguments_class in argument_classes:
+            make_ready(arguments_class)
+
+    def sample_calls() -> None:
+        for arguments_class in argument_classes:
+            run_sample_calls(arguments_class)
+
+    memory_image.learn(prepare, sample_calls)
+
+
+def run_sample_calls(arguments_class: Any) -> None:
+    """Runs calls as in a game, in forks."""
+    host, requests = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    reader, writer = os.pipe()
+    session = StatelessSession({"game": "", "target": ""}, arguments_class, requests.detach(), writer)
+    moves = list(arguments_class.ANSWERS)
+    session.function = lambda state, history: random.choice(moves)
+    session.names = list(arguments_class.SAMPLE_NAMES)
+    session.stderr_flags = _fcntl(2, _GETFL)
+    session.start({"seed": "1"})
+    for _ in range(3):
+        rights = _socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", writer)
+        host.sendmsg([arguments_class.SAMPLE_TURN], [rights])
+    host.close()
+    session.run()
+    warm_up(arguments_class)
+    _close(reader)
+    _close(writer)

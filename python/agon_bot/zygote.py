@@ -24,7 +24,8 @@ import select
 import _signal
 import _socket
 
-from .games import game_ids, game_part, has_python_api, lifetime
+from . import memory_image
+from .games import call_arguments, game_ids, game_part, has_python_api, lifetime
 from .sandbox_enter import EnterError, adopt_orphans, enter, fork_into, setns, trim_heap
 from .streams import isolate_streams
 from .tinyjson import dumps, loads
@@ -53,6 +54,13 @@ def preloaded_modules(stateless: bool) -> List[str]:
     return list(dict.fromkeys([*(STATELESS_MODULES if stateless else COMMON_MODULES), *of_games]))
 
 
+def learn_memory_use() -> None:
+    """Finds out which memory of this process the calls of stateless bots do not need (`memory_image.py`)."""
+    from .stateless_session import learn_memory_use as learn
+
+    learn([call_arguments(game) for game in game_ids() if lifetime(game) == "call"])
+
+
 def preload(stateless: bool) -> None:
     """Imports the modules that bots need. NumPy may be missing: then only bots that need it are rejected."""
     for name in preloaded_modules(stateless):
@@ -75,8 +83,10 @@ class ForkedChild:
 class Zygote:
     """Forks bots on request."""
 
-    def __init__(self, control: _socket.socket) -> None:
+    def __init__(self, control: _socket.socket, stateless: bool = False) -> None:
         self.control = control
+        self.stateless = stateless
+        """Whether its bots run each call in a fork."""
         self.poller = select.poll()
         self.running: Dict[int, ForkedChild] = {}
         """Children that still run, by pidfd."""
@@ -95,6 +105,8 @@ class Zygote:
         gc.collect()
         gc.freeze()
         trim_heap()
+        if self.stateless:
+            learn_memory_use()
         self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
@@ -279,6 +291,8 @@ def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]
         except (OSError, ValueError):
             pass
     *channels, reports = isolate_streams(log, *channels, reports)
+    # Empty in a zygote that has learned nothing.
+    image = memory_image.create()
     try:
         enter(request)
     except EnterError as error:
@@ -292,7 +306,7 @@ def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]
         if has_python_api(game) and lifetime(game) == "call":
             from .stateless_session import play as play_stateless
 
-            return play_stateless(request, *channels)
+            return play_stateless(request, *channels, image)
         from .forked_session import play
 
         return play(request, *channels)

@@ -27,7 +27,9 @@ MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 class ZygoteProcess:
     """A zygote's process."""
 
-    def __init__(self, plain: bool = False, package: str = PACKAGE) -> None:
+    def __init__(
+        self, plain: bool = False, package: str = PACKAGE, environment: Optional[Dict[str, str]] = None
+    ) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         words = ["-S", "-m", "agon_bot", "--zygote", "plain"] if plain else ["-m", "agon_bot", "--zygote"]
         env = {
@@ -35,6 +37,7 @@ class ZygoteProcess:
             "PYTHONHASHSEED": "0",
             "AGON_CONTROL": str(theirs.fileno()),
             "AGON_PATH": os.pathsep.join(path for path in sys.path if path),
+            **(environment or {}),
         }
         self.process = subprocess.Popen([sys.executable, *words], env=env, pass_fds=[theirs.fileno()])
         theirs.close()

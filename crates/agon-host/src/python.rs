@@ -91,6 +91,10 @@ fn zygote_options(
     environment.push(("GLIBC_TUNABLES".to_owned(), "glibc.pthread.rseq=0".to_owned()));
     environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
     if forgets {
+        // A switch for forks that cost less (docs/memory-image.md).
+        if let Ok(image) = std::env::var("AGON_MEMORY_IMAGE") {
+            environment.push(("AGON_MEMORY_IMAGE".to_owned(), image));
+        }
         // Resolve functions of the C library at start, or every fork would resolve the same ones again.
         environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
     }
