@@ -59,9 +59,9 @@ shared_memory() {
     awk -v first="$first_user" 'FNR > 1 && $5 >= first { print "semaphore, System V, key " $1 }' /proc/sysvipc/sem 2>/dev/null || true
 }
 
-# Only folders of this user.
+# Only folders of this user. Workers keep one folder on purpose: the lock files of the cores (crates/agon-grid/src/worker/core_locks.rs).
 folders() {
-    find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'agon*' -user "$(id -u)" -printf 'temporary %p\n' 2>/dev/null || true
+    find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'agon*' ! -name "agon-cores-$(id -u)" -user "$(id -u)" -printf 'temporary %p\n' 2>/dev/null || true
     find "$target/tmp" -maxdepth 1 -name '.tmp*' -printf 'temporary %p\n' 2>/dev/null || true
 }
 

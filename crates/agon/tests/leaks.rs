@@ -92,6 +92,25 @@ fn clock(game: &str, short: bool) -> &'static str {
     }
 }
 
+/// The first `make test` on a machine creates the folder in which workers lock cores. It stays.
+#[test]
+fn lock_folder_of_cores_is_not_a_leftover_and_other_folders_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let user = rustix::process::geteuid().as_raw();
+    for name in [format!("agon-cores-{user}"), "agon-cores-of-a-bot".to_owned(), "agon-bot-7".to_owned()] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let list = script().arg("list").env("TMPDIR", folder.path()).output().unwrap();
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let place = folder.path().to_string_lossy().into_owned();
+    let mut found: Vec<&str> = list.lines().filter(|line| line.contains(&place)).collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [format!("temporary {place}/agon-bot-7"), format!("temporary {place}/agon-cores-of-a-bot")]
+    );
+}
+
 #[test]
 fn stubborn_bots_leave_nothing_after_their_games() {
     let _alone = alone();
