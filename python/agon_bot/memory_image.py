@@ -73,7 +73,7 @@ def learn(prepare: Callable[[], None], sample_calls: Callable[[], None]) -> None
             regions = _replaceable_regions()
             prepare()
             image, userfaultfd = _create(regions), _open_userfaultfd()
-            if not _replace(image, regions, [], userfaultfd, _mappings(_own_mappings())):
+            if not _replace(image, regions, [], userfaultfd, _own_mappings):
                 return
             sample_calls()
             used = [span for region in regions for span in _join_pages(_present_pages([region]))]
@@ -108,16 +108,12 @@ def create() -> Span:
         return NO_IMAGE
 
 
-def install(image: Span, mappings: bytes) -> None:
+def install(image: Span, read_mappings: Callable[[], bytes]) -> None:
     """Copies what `learn` found to the image and maps the image over it. Call it when the bot is loaded and nothing else
-    runs in its process. `mappings` is the current content of `/proc/self/maps` or `smaps`; a stateless bot cannot open
-    them itself. If it is empty, the image is only removed."""
-    if image == NO_IMAGE:
-        return
-    if mappings:
-        _replace(image, _regions, _used, -1, _mappings(mappings))
-    else:
-        _munmap(image[0], _total_bytes(_regions))
+    runs in its process. `read_mappings` returns the content of `/proc/self/maps` or `smaps`, which a stateless bot cannot
+    open itself. If that is empty, nothing is replaced."""
+    if image != NO_IMAGE:
+        _replace(image, _regions, _used, -1, read_mappings)
 
 
 def _open_userfaultfd() -> int:
@@ -147,7 +143,9 @@ def _create(regions: List[Span]) -> Span:
         os.close(descriptor)
 
 
-def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: int, mappings: List[Mapping]) -> bool:
+def _replace(
+    image: Span, regions: List[Span], used: List[Span], userfaultfd: int, read_mappings: Callable[[], bytes]
+) -> bool:
     """Copies the regions to the image, maps the image over them, and fetches the used pages. Returns whether it was
     done."""
     writable, private = image
@@ -157,6 +155,7 @@ def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: in
     tables = []
     # From here on the C library returns no memory to the system: what exists now still exists when it is copied.
     _libc.mallopt(M_TRIM_THRESHOLD, NEVER_TRIM)
+    mappings = _mappings(read_mappings())
     for start, end, offset in _still_mapped(regions, mappings, (private, private + size)):
         length = end - start
         calls.append((memmove, (writable + offset, start, length)))
@@ -167,7 +166,7 @@ def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: in
             calls.append((ioctl, (userfaultfd, UFFDIO_REGISTER, ctypes.addressof(table))))
     calls.extend((madvise, (start, end - start, MADV_POPULATE_WRITE)) for start, end in used)
     # Allocates all memory before anything moves: a process that runs out of memory halfway would crash.
-    done = _madvise(writable, size, MADV_POPULATE_WRITE) == 0 and _call_in_sequence(calls)
+    done = bool(mappings) and _madvise(writable, size, MADV_POPULATE_WRITE) == 0 and _call_in_sequence(calls)
     _munmap(writable, size)
     _libc.mallopt(M_TRIM_THRESHOLD, DEFAULT_TRIM)
     return done

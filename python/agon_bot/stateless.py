@@ -23,7 +23,7 @@ from .fork_call import run_in_fork
 from .games import call_arguments, game_part
 from .games.base import Message, Shim, StatelessShim
 from .imports import plan_packages
-from .load_stateless import forbid_background_work
+from .load_stateless import forbid_background_work, reject_shared_memory
 from .loading import Target
 from .process_cleanup import OwnFigures, open_descriptors
 from .seeding import derive, seed_all
@@ -55,6 +55,8 @@ class ForkPerCall(Shim):
         arguments = call_arguments(self.game)
         entry = game_part(self.game, "ENTRY_FUNCTION")
         forbid_background_work(known, arguments.SOURCE_FILE, entry, figures, self.sweep)
+        if self.sweep:
+            reject_shared_memory(arguments.SOURCE_FILE, entry, figures)
         figures.close()
         warm_up(arguments)
         # All objects so far are shared with every fork; the garbage collector need not visit them again.

@@ -210,7 +210,7 @@ class StatelessSession:
         self.restores_flags = "flags" not in without
         self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
-        memory_image.install(self.image, figures.read("smaps") or b"")
+        memory_image.install(self.image, lambda: figures.read("smaps") or b"")
         # Only now: while the bot is loaded, its process has the writable mapping of the image.
         if sweep:
             reject_shared_memory(source_file, entry, figures)
