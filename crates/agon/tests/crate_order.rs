@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All crates, from left to right.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "agon-test-servers",
     "agon-core",
+    "agon-files",
     "agon-games",
     "agon-host",
     "agon-engine",
