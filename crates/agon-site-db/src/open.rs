@@ -49,7 +49,7 @@ async fn create(path: &Path) -> Result<()> {
     let image = database_image().await.map_err(error::in_file(path))?;
     let place = || path.display().to_string();
     files::refuse_leftovers(path)?;
-    files::write_atomically(path, &image).or_else(|error| match error.kind() {
+    files::NEW_FILE.write(path, &image).or_else(|error| match error.kind() {
         // Another process created it first; its file is equal.
         io::ErrorKind::AlreadyExists => Ok(()),
         io::ErrorKind::StorageFull => Err(SiteDbError::DiskFull { place: place() }),

@@ -48,7 +48,7 @@ pub mod sqlite_file {
     pub use crate::sqlite::companions::refuse_leftovers;
     pub use crate::sqlite::db_error::in_file;
     pub use crate::sqlite::open::{
-        FOLDER_HINT, check_header, check_writable, migrate, options, readers, version, write_atomically,
+        FOLDER_HINT, NEW_FILE, check_header, check_writable, migrate, options, readers, version,
     };
 }
 

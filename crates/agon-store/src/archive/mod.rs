@@ -10,17 +10,17 @@ mod read;
 mod tables;
 mod write;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use agon_core::record::Digest;
+use agon_files::TemporaryFolder;
 
 use crate::ledger::Ledger;
-use crate::model::Timestamp;
 use crate::sqlite::companions;
-use crate::sqlite::open::folder;
+use crate::sqlite::open::NEW_FILE;
 use crate::{PostgresLedger, Result, SqliteLedger, StoreError, run_lock};
 
 pub use content::{ContentSummary, LedgerDigest};
@@ -70,17 +70,16 @@ pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> 
     if !problems.is_empty() {
         return Err(StoreError::Damaged { place: name, what: problems.join("; ") });
     }
-    let unfinished = UnfinishedFile::for_target(path);
+    let unfinished = UnfinishedFile::for_target(path, "write")?;
     let failed = io_failed(path, "write");
-    let file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.0).map_err(failed)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.path).map_err(failed)?;
     let mut writer = ArchiveWriter::new(file, path)?;
     ledger.dump(&mut writer).await?;
     let written = writer.finish()?;
     let place = path.display().to_string();
-    verify(&place, &written, &ArchiveReader::open(&unfinished.0)?.read_to_end()?)?;
+    verify(&place, &written, &ArchiveReader::open(&unfinished.path)?.read_to_end()?)?;
     verify_matches(&place, &ledger.match_digest().await?, &written.matches)?;
-    let bytes = fs::metadata(&unfinished.0).map_err(failed)?.len();
+    let bytes = fs::metadata(&unfinished.path).map_err(failed)?.len();
     unfinished.publish(path, "write")?;
     let LedgerDigest { matches, digest } = written.matches;
     Ok(ArchiveSummary { name, matches, digest, bytes })
@@ -94,10 +93,10 @@ pub async fn import_to_file(archive: &Path, ledger: &Path) -> Result<ArchiveSumm
     let mut reader = ArchiveReader::open(archive)?;
     let _run_lock = run_lock::lock_beside_file(ledger)?;
     companions::refuse_leftovers(ledger)?;
-    let unfinished = UnfinishedFile::for_target(ledger);
-    SqliteLedger::import(&unfinished.0, &mut reader).await?;
+    let unfinished = UnfinishedFile::for_target(ledger, "create")?;
+    SqliteLedger::import(&unfinished.path, &mut reader).await?;
     let (place, original) = (ledger.display().to_string(), reader.summary());
-    let copy = SqliteLedger::open_to_read(&unfinished.0).await?;
+    let copy = SqliteLedger::open_to_read(&unfinished.path).await?;
     let mut sink = SummarySink::default();
     copy.dump(&mut sink).await?;
     copy.disconnect().await?;
@@ -164,8 +163,11 @@ fn verify_matches(place: &str, original: &LedgerDigest, copy: &LedgerDigest) -> 
     Err(StoreError::Unverified { place: place.to_owned(), what })
 }
 
-/// A file that is not complete yet. Deleted on drop.
-struct UnfinishedFile(PathBuf);
+/// A file that is not complete yet, in a folder of its own: SQLite may write other files beside it. Dropping this removes the folder.
+struct UnfinishedFile {
+    path: PathBuf,
+    _folder: TemporaryFolder,
+}
 
 /// A file that just got its name.
 struct PublishedFile {
@@ -174,20 +176,16 @@ struct PublishedFile {
 }
 
 impl UnfinishedFile {
-    fn for_target(path: &Path) -> Self {
-        // In a container all processes may have the same id, and one that was killed leaves its file.
-        let now = Timestamp::now().0;
-        Self(companions::with_suffix(path, &format!(".{}-{now}.part", std::process::id())))
+    fn for_target(path: &Path, doing: &'static str) -> Result<Self> {
+        let folder = TemporaryFolder::beside(path).map_err(io_failed(path, doing))?;
+        Ok(Self { path: folder.path().join(path.file_name().unwrap_or_default()), _folder: folder })
     }
 
     /// Gives the file its final name, unless that name is taken.
     fn publish(self, path: &Path, doing: &'static str) -> Result<PublishedFile> {
         let published = || {
-            let file = File::open(&self.0)?;
-            file.sync_all()?;
-            fs::hard_link(&self.0, path)?;
-            File::open(folder(path))?.sync_all()?;
-            let found = file.metadata()?;
+            let found = fs::metadata(&self.path)?;
+            NEW_FILE.publish(&self.path, path)?;
             Ok(PublishedFile { path: path.to_owned(), device_and_inode: (found.dev(), found.ino()) })
         };
         published().map_err(io_failed(path, doing))
@@ -200,14 +198,6 @@ impl PublishedFile {
         let found = fs::symlink_metadata(&self.path).map(|found| (found.dev(), found.ino()));
         if found.is_ok_and(|found| found == self.device_and_inode) {
             let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-impl Drop for UnfinishedFile {
-    fn drop(&mut self) {
-        for ending in ["", "-journal", "-wal", "-shm"] {
-            let _ = fs::remove_file(companions::with_suffix(&self.0, ending));
         }
     }
 }

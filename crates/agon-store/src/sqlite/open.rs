@@ -1,12 +1,10 @@
 //! Creating and opening ledger files. A file that is not a ledger is rejected before SQLite opens it.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use agon_files::{AtomicFile, AtomicFileOptions, IfExists, SyncToDisk};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
@@ -33,6 +31,10 @@ const WRITER_CACHE_SIZE: &str = "-8000";
 /// Pages in the `-wal` file (16 MiB) that trigger a checkpoint.
 const CHECKPOINT_PAGES: &str = "4000";
 
+/// How a new file is written. Never overwrites a file. Only the owner can read the file: it contains a secret seed or password hashes.
+pub const NEW_FILE: AtomicFileOptions =
+    AtomicFile::options().unnamed().mode(0o600).if_exists(IfExists::Keep).sync(SyncToDisk::FileAndFolder);
+
 /// Hint for a file that cannot be created.
 pub const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
 const FILE_HINT: &str = "check the path and your permission to read the file";
@@ -52,7 +54,7 @@ pub async fn create_empty(path: &Path) -> Result<()> {
 }
 
 fn create_file(path: &Path, image: &[u8]) -> Result<()> {
-    write_atomically(path, image).map_err(|error| match error.kind() {
+    NEW_FILE.write(path, image).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { place: path.display().to_string() },
         io::ErrorKind::StorageFull => StoreError::DiskFull { place: path.display().to_string() },
         _ => StoreError::Io { place: path.display().to_string(), doing: "create", error, hint: FOLDER_HINT },
@@ -72,38 +74,6 @@ async fn database_image(new_ledger: Option<&NewLedger>) -> Result<Vec<u8>, sqlx:
     let bytes = connection.serialize(None).await?.as_ref().to_vec();
     connection.close().await?;
     Ok(bytes)
-}
-
-/// Creates a file with these bytes that only its owner can read. Never overwrites a file.
-pub fn write_atomically(path: &Path, image: &[u8]) -> io::Result<()> {
-    let folder = folder(path);
-    // The file contains a secret seed or password hashes.
-    let mode = 0o600;
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    if let Ok(file) = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)) {
-        let mut file = File::from(file);
-        file.write_all(image)?;
-        file.sync_all()?;
-        let fd_path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        rustix::fs::linkat(CWD, fd_path, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
-    } else {
-        // Not every file system supports unnamed files.
-        let unfinished = with_suffix(path, &format!(".{}.part", std::process::id()));
-        let written = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(mode)
-            .open(&unfinished)
-            .and_then(|mut file| {
-                file.write_all(image)?;
-                file.sync_all()?;
-                fs::hard_link(&unfinished, path)
-            });
-        let _ = fs::remove_file(&unfinished);
-        written?;
-    }
-    File::open(folder)?.sync_all()
 }
 
 /// Opens a ledger for reading and writing.
