@@ -1,13 +1,13 @@
 //! Logs of played games for bots: the folder `logs/` with one JSON file per game. The file is written before the bot is told that
 //! the game is over. A page of `docs/` describes the format for each game with logs.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_core::game::View;
 use agon_core::{Outcome, Seat};
+use agon_files::AtomicFile;
 use serde_json::{Value as Json, json};
 
 use crate::any_game::PlayerSpec;
@@ -143,13 +143,9 @@ pub(crate) fn render_log<G: View>(film: &TypedFilm<G>, seat: Option<Seat>) -> Op
 
 /// Writes a log atomically to a folder, under the next free number.
 pub fn write_next_log(folder: &Path, text: &str) -> io::Result<PathBuf> {
-    let draft = folder.join(".game.part");
-    let mut file = File::create(&draft)?;
-    file.write_all(text.as_bytes())?;
-    // The bot may run as another user.
-    file.set_permissions(Permissions::from_mode(0o644))?;
     let path = folder.join(format!("game-{:04}.json", next_number(folder)?));
-    fs::rename(&draft, &path)?;
+    // The bot may run as another user.
+    AtomicFile::options().mode(0o644).write(&path, text.as_bytes())?;
     Ok(path)
 }
 

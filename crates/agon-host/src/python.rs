@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use agon_core::assets::content_hash;
 use agon_core::{BotLifetime, GameInfo};
+use agon_files::AtomicFile;
 use rust_embed::RustEmbed;
 
 use crate::program::{Program, ProgramError, ZygoteOptions};
@@ -192,10 +193,8 @@ fn lay_out() -> io::Result<PathBuf> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        // Another Agon may write the same files: rename each one into place.
-        let draft = path.with_extension(format!("{}.part", std::process::id()));
-        fs::write(&draft, &file.data)?;
-        fs::rename(&draft, &path)?;
+        // Another Agon may write the same files.
+        AtomicFile::options().write(&path, &file.data)?;
     }
     Ok(folder)
 }

@@ -2,20 +2,20 @@
 //!
 //! Several workers may share a folder: files are written atomically under their hash, and missing or damaged ones are fetched again.
 
-use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
-use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use agon_core::LockIgnoringPoison as _;
+use agon_files::AtomicFile;
+use agon_files::temporary_name::is_temporary;
 
 use crate::blobs::hash;
 
-/// A draft file older than this was abandoned.
-const STALE_DRAFT_AFTER: Duration = Duration::from_hours(1);
+/// A temporary file older than this was left by a killed worker.
+const STALE_TEMPORARY_AFTER: Duration = Duration::from_hours(1);
 
 /// When the cache is full, `1 / SPARE_DIVISOR` of its size is freed.
 const SPARE_DIVISOR: u64 = 20;
@@ -57,15 +57,7 @@ impl BlobCache {
         }
         fs::create_dir_all(&self.folder)?;
         self.make_room(bytes.len() as u64);
-        // Random instead of the process id: two containers may share a folder and have the same process ids.
-        let draft = self.folder.join(format!("draft-{:016x}", RandomState::new().build_hasher().finish()));
-        let written = File::create_new(&draft)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| fs::rename(&draft, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        AtomicFile::options().write(&path, bytes)
     }
 
     /// Path of a file. `None` if the name is not a hash.
@@ -90,11 +82,11 @@ impl BlobCache {
         let mut files = list_files(&self.folder);
         let now = SystemTime::now();
         files.retain(|(path, used, _)| {
-            let draft = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"draft-"));
-            if draft && now.duration_since(*used).is_ok_and(|age| age > STALE_DRAFT_AFTER) {
+            let temporary = is_temporary(path);
+            if temporary && now.duration_since(*used).is_ok_and(|age| age > STALE_TEMPORARY_AFTER) {
                 let _ = fs::remove_file(path);
             }
-            !draft
+            !temporary
         });
         files.sort_by_key(|(_, used, _)| *used);
         let mut used_bytes: u64 = files.iter().map(|(_, _, size)| size).sum();
@@ -156,6 +148,23 @@ mod tests {
             "a file larger than the cache evicts nothing"
         );
         assert_eq!(cache.get("../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn temporary_file_of_a_killed_worker_is_removed_when_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = BlobCache::new(folder.path().to_owned(), 3500);
+        let leftover = |age: Duration| {
+            let path = folder.path().join(format!(".blob.{:x}.part", age.as_secs()));
+            fs::write(&path, "part").unwrap();
+            let file = File::options().append(true).open(&path).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+            path
+        };
+        let old = leftover(STALE_TEMPORARY_AFTER + Duration::from_mins(1));
+        let in_use = leftover(Duration::ZERO);
+        put(&cache, 1);
+        assert!(!old.exists() && in_use.exists());
     }
 
     #[test]

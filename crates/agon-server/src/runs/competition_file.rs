@@ -3,12 +3,12 @@
 //! The site database stores the text without entrants. On the server only house bots and submitted bots take part, the sandbox is on, and
 //! the file cannot name other files of the machine: an organiser of a site is not the owner of its machine.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use agon_competition::CompetitionPaths;
 use agon_core::Diagnostic;
 use agon_core::settings::SettingKind;
+use agon_files::{AtomicFile, SyncToDisk};
 use agon_games::UnknownGame;
 use agon_league::config::edit::split_entrants;
 use agon_league::config::{CompetitionConfig, EntrantBot, SandboxRule, SeedSource};
@@ -104,14 +104,8 @@ pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> A
 
 /// Writes a competition's file atomically.
 pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder)?;
-    let temporary = path.with_extension("toml.new");
-    let mut file = std::fs::File::create(&temporary)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&temporary, path)?;
-    std::fs::File::open(folder)?.sync_all()
+    std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+    AtomicFile::options().sync(SyncToDisk::FileAndFolder).write(path, text.as_bytes())
 }
 
 /// Paths of a competition created on the dashboard. Creates its folder.

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
 use agon_core::LockIgnoringPoison as _;
+use agon_files::AtomicFile;
 use agon_site_db::{
     CompetitionState, Entrant, EntrantId, HostedCompetition, Origin, Submission, SubmissionId,
 };
@@ -167,9 +168,7 @@ impl SubmissionMeta {
 
     /// Writes the metadata atomically.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let (path, draft) = (Self::path(folder), folder.with_extension("slip-new"));
-        std::fs::write(&draft, serde_json::to_vec(self)?)?;
-        std::fs::rename(draft, path)
+        AtomicFile::options().write(&Self::path(folder), &serde_json::to_vec(self)?)
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_core::assets::content_hash;
+use agon_files::{AtomicFile, IfExists, TemporaryFolder};
 
 use super::{BotRejection, short_line};
 use command::Git;
@@ -225,9 +226,8 @@ impl Repository {
     }
 
     fn put_in_use(&self, commit: &str) -> Result<(), BotRejection> {
-        let (draft, path) =
-            (self.folder.join(format!("current.{}", std::process::id())), self.folder.join("current"));
-        let written = fs::write(&draft, format!("{commit}\n")).and_then(|()| fs::rename(&draft, &path));
+        let path = self.folder.join("current");
+        let written = AtomicFile::options().write(&path, format!("{commit}\n").as_bytes());
         written.map_err(|error| BotRejection::io("write it", &path, &error))
     }
 
@@ -272,10 +272,12 @@ impl Repository {
         if place.is_dir() {
             return Ok(left_out);
         }
-        let draft = UnfinishedDir::new(self.folder.join(format!("draft.{}", std::process::id())));
-        let (files, index) = (draft.0.join(&self.name), draft.0.join("index"));
         let broke = |error: io::Error| BotRejection::io("write there", &self.folder, &error);
-        fs::create_dir_all(&files).map_err(broke)?;
+        let whole = self.folder.join("commits").join(commit);
+        fs::create_dir_all(self.folder.join("commits")).map_err(broke)?;
+        let mut unfinished = TemporaryFolder::beside(&whole).map_err(broke)?;
+        let (files, index) = (unfinished.path().join(&self.name), unfinished.path().join("index"));
+        fs::create_dir(&files).map_err(broke)?;
         // Keep every commit that was in use, even if its author removes it.
         git.run(&["update-ref", &format!("refs/agon/kept/{commit}"), commit])?;
         let more = [("GIT_INDEX_FILE", index.as_path()), ("GIT_WORK_TREE", files.as_path())];
@@ -283,9 +285,7 @@ impl Repository {
             git.must(words, &more)?;
         }
         let _ = fs::remove_file(&index);
-        let whole = self.folder.join("commits").join(commit);
-        fs::create_dir_all(self.folder.join("commits")).map_err(broke)?;
-        match fs::rename(&draft.0, &whole) {
+        match unfinished.move_to(&whole, IfExists::Keep) {
             // Another process has just done the same.
             Err(_) if place.is_dir() => Ok(left_out),
             Err(error) => Err(broke(error)),
@@ -311,22 +311,6 @@ impl Repository {
             return Err(BotRejection::new(what, self.limits.words()));
         }
         Ok(left_out)
-    }
-}
-
-/// A folder that is removed unless it is finished.
-struct UnfinishedDir(PathBuf);
-
-impl UnfinishedDir {
-    fn new(path: PathBuf) -> Self {
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for UnfinishedDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
