@@ -5,9 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-
 use agon_bots::error::Diagnostic;
+use agon_files::{IfExists, TemporaryFolder};
 
 /// File that marks a folder as written by `agon report`, and lists its files.
 const MARKER: &str = ".agon-report";
@@ -17,7 +16,8 @@ const HINT: &str = "check disk space and write permission";
 /// A report that is being written.
 pub struct ReportWriter {
     path: PathBuf,
-    temporary: PathBuf,
+    /// Holds the new report, and after it was exchanged the old one.
+    temporary: TemporaryFolder,
     /// Paths of written files, with `/` as separator.
     files: BTreeSet<String>,
     /// Files of an earlier report in the folder.
@@ -45,16 +45,16 @@ impl ReportWriter {
                 "name a new folder, or one that agon report has written",
             ));
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        fs::create_dir_all(&temporary).map_err(|e| Diagnostic::io("make", &temporary, &e, HINT))?;
+        let temporary = fs::create_dir_all(path.parent().unwrap_or(&path))
+            .and_then(|()| TemporaryFolder::beside(&path))
+            .map_err(|e| Diagnostic::io("make", &path, &e, HINT))?;
         let shared = !strangers.is_empty();
         Ok(Self { path, temporary, files: BTreeSet::new(), before: before.unwrap_or_default(), shared })
     }
 
     /// Adds a file to the report.
     pub fn add(&mut self, name: &str, content: &[u8]) -> Result<(), Diagnostic> {
-        let path = self.temporary.join(name);
+        let path = self.temporary.path().join(name);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| Diagnostic::io("make", folder, &e, HINT))?;
         }
@@ -73,19 +73,11 @@ impl ReportWriter {
         Ok(pages)
     }
 
-    fn place(&self) -> io::Result<()> {
-        if self.shared {
-            return self.move_files();
-        }
-        // Works if the folder does not exist or is empty.
-        if fs::rename(&self.temporary, &self.path).is_ok() {
+    fn place(&mut self) -> io::Result<()> {
+        if !self.shared && self.temporary.move_to(&self.path, IfExists::Replace).is_ok() {
             return Ok(());
         }
-        // Exchanges the old and the new report in one step. The temporary folder, now with the old report, is removed on drop.
-        match renameat_with(CWD, &self.temporary, CWD, &self.path, RenameFlags::EXCHANGE) {
-            Ok(()) => Ok(()),
-            Err(_) => self.move_files(),
-        }
+        self.move_files()
     }
 
     /// Moves file by file into a folder with other files. The page that links to all others comes last, then outdated files are removed.
@@ -96,7 +88,7 @@ impl ReportWriter {
             if let Some(folder) = to.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let from = self.temporary.join(name);
+            let from = self.temporary.path().join(name);
             // The folder may be on another file system.
             fs::rename(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
         }
@@ -104,13 +96,6 @@ impl ReportWriter {
             let _ = fs::remove_file(self.path.join(name));
         }
         Ok(())
-    }
-}
-
-impl Drop for ReportWriter {
-    /// Removes the temporary folder: an unfinished report, or the old report.
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.temporary);
     }
 }
 

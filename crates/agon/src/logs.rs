@@ -11,8 +11,8 @@ use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 
-use crate::atomic_file::AtomicFile;
 use crate::output;
+use crate::output_file::OutputFile;
 
 /// Maximum size of a log file in bytes, so that a bot with endless output cannot fill the disk.
 const MAX_LOG_BYTES: usize = 8 << 20;
@@ -71,7 +71,7 @@ impl GameLogFiles<'_> {
     fn write(&mut self, last: &str) -> Result<(), Diagnostic> {
         for mut file in self.files.drain(..) {
             file.finish(last);
-            AtomicFile::write(&file.path, "the log", file.text.as_bytes())?;
+            OutputFile::write(&file.path, "the log", file.text.as_bytes())?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! The command line program. Contains no logic that other crates need.
 
 mod args;
-mod atomic_file;
 mod commands;
 mod competition;
 mod console;
@@ -11,7 +10,9 @@ mod grid;
 mod logging;
 mod logs;
 mod output;
+mod output_file;
 mod pretty;
+mod record_files;
 mod server_client;
 mod setup;
 mod watch;

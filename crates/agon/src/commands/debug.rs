@@ -17,7 +17,7 @@ use super::pdb;
 use crate::args::{Debug, SandboxMode};
 use crate::logs::{fault_text, indent, times_text};
 use crate::pretty::pretty;
-use crate::{atomic_file, errors, output, setup};
+use crate::{errors, output, record_files, setup};
 
 /// One seat of one recorded game, and the bot to ask.
 pub struct DebugSession<'a> {
@@ -53,7 +53,7 @@ pub fn run(args: &Debug) -> Result<(), Diagnostic> {
 }
 
 fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
-    let mut records = atomic_file::read(&args.record)?;
+    let mut records = record_files::read(&args.record)?;
     let index = game_index(args, records.len())?;
     let table = agon_engine::any_game(&records[index].header.game)?;
     let (settings, assets) = setup::settings(table.info(), &args.settings)?;

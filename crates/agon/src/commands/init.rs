@@ -8,8 +8,8 @@ use agon_league::presets::preset;
 use serde_json::json;
 
 use crate::args::Init;
-use crate::atomic_file::AtomicFile;
 use crate::output;
+use crate::output_file::OutputFile;
 
 /// Writes the file, and prints the next steps.
 pub fn run(args: &Init) -> Result<(), Diagnostic> {
@@ -24,7 +24,7 @@ pub fn run(args: &Init) -> Result<(), Diagnostic> {
         return Err(Diagnostic::wrong_use(what, "name another file, or remove it first"));
     }
     let file = shell_quote_path(&shown);
-    AtomicFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
+    OutputFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
     let next = [
         (format!("agon run {file}"), "play it; stop it at any time and run it again to resume"),
         (format!("agon table {file}"), "print the current table"),

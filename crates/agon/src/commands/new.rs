@@ -8,6 +8,7 @@ use std::process::Command;
 use agon_bots::Diagnostic;
 use agon_bots::starter::{self, Starter, TemplateNames};
 use agon_core::text_format::shell_quote_path;
+use agon_files::{IfExists, TemporaryFolder};
 use agon_host::Program;
 use serde_json::json;
 
@@ -87,32 +88,21 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
 
 const HINT: &str = "choose a folder with write permission";
 
-/// A temporary folder, removed on drop.
-struct TemporaryFolder(PathBuf);
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Writes the files to a temporary folder, and renames the folder when it is complete.
 fn write(folder: &Path, starter: &Starter) -> Result<(), Diagnostic> {
     let failed = |e: io::Error| Diagnostic::io("write", folder, &e, HINT);
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(failed)?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let draft = TemporaryFolder(parent.join(format!(".{name}.{}.part", std::process::id())));
-    fs::create_dir(&draft.0).map_err(failed)?;
+    let mut unfinished = TemporaryFolder::beside(folder).map_err(failed)?;
     for file in &starter.files {
-        fs::write(draft.0.join(&file.name), &file.content).map_err(failed)?;
+        fs::write(unfinished.path().join(&file.name), &file.content).map_err(failed)?;
     }
     if !folder.exists() {
-        return fs::rename(&draft.0, folder).map_err(failed);
+        return unfinished.move_to(folder, IfExists::Keep).map_err(failed);
     }
     // The folder exists and is empty. It may be the current folder of a shell, so the files are moved into it one by one.
     for (count, file) in starter.files.iter().enumerate() {
-        if let Err(error) = fs::rename(draft.0.join(&file.name), folder.join(&file.name)) {
+        if let Err(error) = fs::rename(unfinished.path().join(&file.name), folder.join(&file.name)) {
             for moved in &starter.files[..count] {
                 let _ = fs::remove_file(folder.join(&moved.name));
             }

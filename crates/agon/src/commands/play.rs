@@ -11,9 +11,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
 use crate::args::{OnOff, Play};
-use crate::atomic_file::{AtomicFile, digest_of};
 use crate::console::Terminal;
 use crate::logs::Logs;
+use crate::output_file::OutputFile;
+use crate::record_files::digest_of;
 use crate::watch::{self, paint};
 use crate::{output, setup};
 
@@ -155,7 +156,7 @@ struct PlayResults {
     ended: String,
     faults: Vec<String>,
     watched: Vec<Record>,
-    file: Option<AtomicFile>,
+    file: Option<OutputFile>,
     keep: bool,
     watch: bool,
     json: bool,
@@ -164,7 +165,7 @@ struct PlayResults {
 impl PlayResults {
     fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
-        let file = args.record.as_deref().map(|path| AtomicFile::create(path, "the record")).transpose()?;
+        let file = args.record.as_deref().map(|path| OutputFile::create(path, "the record")).transpose()?;
         Ok(Self {
             names: seat_names(&job.seats),
             summary: Summary::default(),

@@ -11,12 +11,13 @@ use agon_engine::film::json::FilmExtras;
 use serde_json::{Value as Json, json};
 
 use crate::args::Replay;
-use crate::atomic_file::{self, AtomicFile, digest_of};
+use crate::output_file::OutputFile;
+use crate::record_files::{self, digest_of};
 use crate::{errors, output, setup, watch};
 
 /// Shows or checks the games.
 pub fn run(args: &Replay) -> Result<(), Diagnostic> {
-    let records = atomic_file::read(&args.record)?;
+    let records = record_files::read(&args.record)?;
     let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
     let count = records.len();
     let chosen: Vec<(usize, Record)> = match args.game {
@@ -98,7 +99,7 @@ fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Resul
         return Err(Diagnostic::wrong_use(what, "choose one with --game K"));
     };
     let film = agon_engine::film::json::to_json(info, film.as_ref(), &FilmExtras::default());
-    AtomicFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;
+    OutputFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;
     output::print(&format!("page: {}\n", path.display()))
 }
 

@@ -20,7 +20,7 @@ use super::bot_timings::BotTimings;
 use super::play::faults_text;
 use super::profile::{self, Profile};
 use crate::args::Trial;
-use crate::atomic_file::AtomicFile;
+use crate::output_file::OutputFile;
 use crate::{output, setup};
 
 /// The checked arguments.
@@ -46,7 +46,7 @@ pub fn run(args: &Trial) -> Result<(), Diagnostic> {
     let job = parse(args)?;
     // A bot that cannot be profiled, or a file that cannot be written, is reported before any game.
     let wanted = match args.profile.as_deref() {
-        Some(path) => Some((job.python_bot()?, AtomicFile::create(path, "the profile")?)),
+        Some(path) => Some((job.python_bot()?, OutputFile::create(path, "the profile")?)),
         None => None,
     };
     let progress = progress(&job);
@@ -163,7 +163,7 @@ fn weakest(table: &dyn AnyGame, seat: Seat) -> PlayerSpec {
     PlayerSpec::House(name.to_owned())
 }
 
-fn write_profile(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Diagnostic> {
+fn write_profile(one: &BotTimings, program: &Program, mut file: OutputFile) -> Result<Profile, Diagnostic> {
     let profile = profile::profile_bot(program, &one.films, one.seat, one.cpu)?;
     file.add(&profile.stats)?;
     file.finish()?;
