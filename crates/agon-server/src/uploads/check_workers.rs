@@ -12,6 +12,7 @@ use agon_bots::check::{CheckRequest, check};
 use agon_core::LockIgnoringPoison as _;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
+use agon_files::AtomicFile;
 use agon_host::BotRejection;
 use agon_site_db::{
     CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionPlace, SubmissionState,
@@ -142,7 +143,7 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
     }
     if !verdict.logs.iter().all(Vec::is_empty) {
         let path = app.config.data.join(&relative_folder).with_extension("logs");
-        let _ = serde_json::to_vec(&verdict.logs).map(|bytes| std::fs::write(path, bytes));
+        let _ = serde_json::to_vec(&verdict.logs).map(|bytes| AtomicFile::options().write(&path, &bytes));
     }
     let checked = SubmissionVerdict {
         state: verdict.state,

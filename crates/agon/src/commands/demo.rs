@@ -8,6 +8,7 @@ use agon_bots::error::Diagnostic;
 use agon_bots::starter;
 use agon_competition::LoadedCompetition;
 use agon_core::ErrorKind;
+use agon_files::AtomicFile;
 use agon_host::ScratchDir;
 use agon_report::table_formats;
 use agon_runner::phase_results;
@@ -165,7 +166,9 @@ fn write_files(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Diagnostic> {
             text += &starter_entrant(game, role, path.parent().unwrap_or(folder))?;
         }
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        fs::write(&path, text)
+        // A later run keeps the file, so it must be complete.
+        AtomicFile::options()
+            .write(&path, text.as_bytes())
             .map_err(|e| Diagnostic::io("write", &path, &e, "check disk space and write permission"))?;
     }
     Ok(files)
