@@ -160,11 +160,32 @@ fn json_output_has_the_keys_types_and_values_that_it_had() {
         ("debug", "debug duel.agon --seat 1"),
         ("update", "update strict.toml"),
         ("new", "new connect-five my-bot"),
+        ("init", "init connect-five cup.toml"),
+        ("report", "report strict.toml pages"),
+        ("import", "import audited.archive"),
     ];
     for (name, words) in commands {
         let words: Vec<&str> = words.split(' ').chain(["--json"]).collect();
         let now = json_values(&good(&agon(folder.path(), &words)));
         assert_keeps(name, &previous_json(name).into(), &now.into(), false);
+    }
+}
+
+/// The results depend on the machine.
+#[test]
+fn doctor_reports_every_check_that_it_had_with_the_same_keys() {
+    let folder = files();
+    let now = json_values(&String::from_utf8(agon(folder.path(), &["doctor", "--json"]).stdout).unwrap());
+    let was = previous_json("doctor");
+    let checks = |report: &[Json]| report[0]["checks"].as_array().unwrap().clone();
+    let now = (now[0].clone(), checks(&now));
+    assert_eq!((&now.0["agon"], &now.0["version"]), (&was[0]["agon"], &was[0]["version"]));
+    for check in checks(&was) {
+        let same = now.1.iter().find(|other| other["check"] == check["check"]);
+        let same = same.unwrap_or_else(|| panic!("the check {} is missing", check["check"]));
+        for key in check.as_object().unwrap().keys() {
+            assert!(same[key].is_string(), "{key} of {}", check["check"]);
+        }
     }
 }
 
