@@ -11,7 +11,14 @@ import _signal
 from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
-from .process_cleanup import exit_description, has_shared_memory, kill_children, open_descriptors, thread_count
+from .process_cleanup import (
+    exit_description,
+    has_shared_memory,
+    kill_children,
+    open_descriptors,
+    read_and_close,
+    thread_count,
+)
 from .tinyjson import loads
 from .virtual_packages import Module
 
@@ -40,13 +47,7 @@ def check_loadable(game: str, target: str, hello: Message) -> Message:
         finally:
             _exit(0)
     os.close(writer)
-    data = b""
-    while True:
-        chunk = os.read(reader, 1 << 16)
-        if not chunk:
-            break
-        data += chunk
-    os.close(reader)
+    data = read_and_close(reader)
     _, status = os.waitpid(child, 0)
     kill_children()
     try:

@@ -78,3 +78,14 @@ def has_shared_memory(except_at: int = 0) -> bool:
             return any(rights == b"rw-s" and place.partition(b"-")[0] != known for place, rights in rows)
     except OSError:
         return False
+
+
+def read_and_close(descriptor: int) -> bytes:
+    """Everything that a child writes to a pipe until it closes its end."""
+    data = b""
+    while True:
+        chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            os.close(descriptor)
+            return data
+        data += chunk
