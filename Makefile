@@ -28,7 +28,7 @@ test: web ## Run all tests
 	CARGO="$(CARGO)" python3 scripts/run_tests.py
 	@scripts/leftovers.sh since target/before-test.txt
 
-soak: web ## Run the long tests: clocks on a loaded machine, 10,000 games, a server under fuzzing (about an hour)
+soak: web ## Run the long tests: clocks on a loaded machine, 12,000 games, two hours of hostile bots, a server under fuzzing (about four hours)
 	@scripts/setup.sh tests
 	CARGO="$(CARGO)" scripts/soak.sh
 

@@ -23,7 +23,7 @@ part() {
 }
 
 part "clocks on a loaded machine" 60m agon --test load -- --nocapture --test-threads=1
-part "no leftovers after 10,000 games" 60m agon --test leaks -- --nocapture --test-threads=1
+part "no leftovers after 12,000 games and two hours of hostile bots" 240m agon --test leaks -- --nocapture --test-threads=1
 part "coverage of confidence intervals, ratings and final orders" 20m agon-league coverage -- --nocapture --include-ignored
 part "error rates of compare" 30m agon-league --test compare -- --nocapture --ignored
 part "competitions killed at 200 random moments" 60m agon --test killed -- --nocapture --test-threads=1

@@ -17,9 +17,12 @@ import json
 import os
 import resource
 import select
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
+from . import sandbox_enter
 from .errors import fault_of
+from .game_isolation import NEVER_SHARED, LoadedFiles
+from .games import has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
 from .packet_channel import HEADER, TURN, PacketChannel
@@ -50,6 +53,7 @@ def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_
     """Plays the bot of a request to the zygote. Returns the exit code."""
     packets = PacketChannel(request_socket, answer_socket, turn_pipe=turn_pipe)
     session = ForkedSession(packets, str(request["game"]), Target.parse(str(request["target"])))
+    session.without = tuple(request.get("without") or ())
     code = session.run()
     flush()
     return code
@@ -79,6 +83,9 @@ class ForkedSession(Session):
         """Whether the fork's game has started."""
         self.hello_reply = b""
         """The reply to the next hello, of a loaded bot that plays its games in forks."""
+        self.without: Tuple[str, ...] = ()
+        """Defences that are off, which only tests ask for."""
+        self.loaded_files: Optional[LoadedFiles] = None
         self.idle_poll = select.poll()
         """Polls the pipe and the socket between games."""
 
@@ -130,7 +137,7 @@ class ForkedSession(Session):
         while True:
             count = self.receive_between_games()
             if count and packets.buffer.startswith(START_PREFIX):
-                self.restore_blocking_mode()
+                self.restore_open_files()
                 child = fork_process()
                 if child == 0:
                     self.become_game_process()
@@ -158,10 +165,12 @@ class ForkedSession(Session):
                 return count
             packets.buffer[:count] = bytes(count)
 
-    def restore_blocking_mode(self) -> None:
-        """Makes all descriptors blocking again. The mode is shared by all processes, and the last game may have changed
-        it."""
+    def restore_open_files(self) -> None:
+        """Makes all descriptors blocking again, and restores the bot's own files. Their state is shared by all
+        processes, and the last game may have changed it."""
         packets = self.packets
+        if self.loaded_files is not None:
+            self.loaded_files.restore()
         for number in (0, 1, packets.requests, packets.answers, packets.turn_pipe):
             try:
                 _set_blocking(number, True)
@@ -203,7 +212,7 @@ class ForkedSession(Session):
 
     def fork_game(self) -> bool:
         """Forks for a game. Returns true in the fork, and false in the parent when the game has ended."""
-        self.restore_blocking_mode()
+        self.restore_open_files()
         child = fork_process()
         if child == 0:
             self.become_game_process()
@@ -216,6 +225,8 @@ class ForkedSession(Session):
         """Makes this process the fork for a game."""
         if self.shim is not None and self.shim.single_threaded:
             forbid_new_processes()
+        if self.loaded_files is not None:
+            self.loaded_files.enter_game()
         self.playing = True
         self.started = False
 
@@ -237,9 +248,13 @@ class ForkedSession(Session):
         if self.shim is not None:
             self.shim.on_hello(message)
             return dict(self.about)
+        files = self.forbid_sharing()
         self.about = super().hello(message)
         if self.shim is not None and "error" not in self.about:
             if self.shim.lifetime == "game":
+                if "games" not in self.without:
+                    files.seal()
+                    self.loaded_files = files
                 self.warm_up(self.shim)
                 for number in (self.packets.turn_pipe, self.packets.requests):
                     self.idle_poll.register(number, select.POLLIN)
@@ -248,6 +263,12 @@ class ForkedSession(Session):
             gc.collect()
             gc.freeze()
         return self.about
+
+    def forbid_sharing(self) -> LoadedFiles:
+        """Before the bot is loaded: forbids what games would share. Returns the files that are open."""
+        if has_python_api(self.game) and lifetime(self.game) == "game" and "filter" not in self.without:
+            sandbox_enter.forbid_calls(NEVER_SHARED)
+        return LoadedFiles()
 
     def warm_up(self, shim: Shim) -> None:
         """Runs the host's part of a game a few times before the first game. What Python and NumPy set up or rewrite at

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 
 import _signal
@@ -11,20 +12,13 @@ import _signal
 from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
-from .process_cleanup import (
-    exit_description,
-    has_shared_memory,
-    kill_children,
-    open_descriptors,
-    read_and_close,
-    thread_count,
-)
+from .process_cleanup import OwnFigures, exit_description, open_descriptors
 from .tinyjson import loads
 from .virtual_packages import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List
+    from typing import Any, Callable, Dict, List
 
     Message = Dict[str, Any]
 
@@ -32,24 +26,33 @@ if TYPE_CHECKING:
 _exit = os._exit
 
 
-def check_loadable(game: str, target: str, hello: Message) -> Message:
-    """Loads the bot in a fork that may import anything. Returns the error, or what is needed to load the bot here."""
+MAX_PLAN_BYTES = 1 << 20
+"""Longest result of a trial. The bot can write to its pipe."""
+
+
+def check_loadable(
+    game: str, target: str, hello: Message, figures: OwnFigures, restrict: Callable[[], None], sweep: bool = True
+) -> Message:
+    """Loads the bot in a fork that may import anything, after `restrict`. Returns the error, or what is needed to load
+    the bot here. Afterwards nothing of the fork is left. The host limits the time."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reader)
+            restrict()
             from .stateless import check_target
 
-            data = check_target(game, target, hello)
+            data = check_target(game, target, hello, sweep)
             while data:
                 data = data[os.write(writer, data) :]
         finally:
             _exit(0)
     os.close(writer)
-    data = read_and_close(reader)
+    data = read_until_exit(reader, child)
+    os.close(reader)
     _, status = os.waitpid(child, 0)
-    kill_children()
+    figures.kill_children()
     try:
         found = loads(data.decode())
         if type(found) is dict:
@@ -58,6 +61,25 @@ def check_loadable(game: str, target: str, hello: Message) -> Message:
     except ValueError:
         what = f"ends while it is loaded: {exit_description(status)}"
         return {"error": {"what": what, "file": call_arguments(game).SOURCE_FILE}}
+
+
+def read_until_exit(reader: int, child: int) -> bytes:
+    """Reads what a child writes until it closes the pipe or ends, at most `MAX_PLAN_BYTES`. A process that it has left
+    may hold the pipe open. A child that writes more gets an error."""
+    poller = select.poll()
+    pidfd = os.pidfd_open(child)
+    poller.register(reader, select.POLLIN)
+    poller.register(pidfd, select.POLLIN)
+    data = b""
+    while len(data) <= MAX_PLAN_BYTES:
+        ready = [descriptor for descriptor, _ in poller.poll()]
+        # What was written before the end is read first.
+        chunk = os.read(reader, 1 << 16) if reader in ready else b""
+        if not chunk:
+            break
+        data += chunk
+    os.close(pidfd)
+    return data
 
 
 def execute(file: str, name: str) -> Any:
@@ -76,14 +98,16 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def forbid_background_work(known: List[int], file: str, function: str, image_address: int = 0) -> None:
-    """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
-    bot has threads or shared memory. The mapping at `image_address` is the host's (`memory_image.py`), and forks do not
-    have it."""
+def forbid_background_work(
+    known: List[int], file: str, function: str, figures: OwnFigures, sweep: bool = True
+) -> List[int]:
+    """Runs after the bot's file was executed: redirects what it opened and stops what it started. Raises an error if
+    the bot has processes or threads, with `sweep`. Returns the descriptors that it had open."""
     # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
     # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in set(open_descriptors()) - {*known, nowhere}:
+    opened = set(open_descriptors()) - {*known, nowhere}
+    for descriptor in opened:
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
     sys.settrace(None)
@@ -95,9 +119,22 @@ def forbid_background_work(known: List[int], file: str, function: str, image_add
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    kill_children()
-    hint = f"a bot must be stateless: start nothing outside {function}"
-    if thread_count() > 1:
+    if not sweep:
+        return sorted(opened)
+    hint = stateless_hint(function)
+    if not figures.kill_children():
+        raise LoadError("starts a process while it is loaded", file, None, hint)
+    if figures.thread_count() > 1:
         raise LoadError("starts a thread while it is loaded", file, None, hint)
-    if has_shared_memory(image_address):
-        raise LoadError("makes shared memory while it is loaded", file, None, hint)
+    return sorted(opened)
+
+
+def reject_shared_memory(file: str, function: str, figures: OwnFigures) -> None:
+    """Raises an error if the bot has memory that its forks would share."""
+    if figures.has_shared_memory():
+        raise LoadError("makes shared memory while it is loaded", file, None, stateless_hint(function))
+
+
+def stateless_hint(function: str) -> str:
+    """What a bot must do that started something while it was loaded."""
+    return f"a bot must be stateless: start nothing outside {function}"

@@ -19,14 +19,13 @@ from __future__ import annotations
 import ctypes
 import os
 
-from .process_cleanup import read_and_close
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, List, Tuple
 
     Span = Tuple[int, int]
     Call = Tuple[int, Tuple[int, ...]]
+    Mapping = Tuple[int, int, str, str]
 
 SWITCH = "AGON_MEMORY_IMAGE"
 """Environment variable; `off` disables the image."""
@@ -73,7 +72,8 @@ def learn(prepare: Callable[[], None], sample_calls: Callable[[], None]) -> None
             os.close(reader)
             regions = _replaceable_regions()
             prepare()
-            if not _replace(_create(regions), regions, [], _open_userfaultfd()):
+            image, userfaultfd = _create(regions), _open_userfaultfd()
+            if not _replace(image, regions, [], userfaultfd, _own_mappings):
                 return
             sample_calls()
             used = [span for region in regions for span in _join_pages(_present_pages([region]))]
@@ -83,7 +83,13 @@ def learn(prepare: Callable[[], None], sample_calls: Callable[[], None]) -> None
         finally:
             os._exit(0)
     os.close(writer)
-    data = read_and_close(reader)
+    data = b""
+    while True:
+        chunk = os.read(reader, 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    os.close(reader)
     os.waitpid(child, 0)
     regions, _, used = data.decode().partition("\n")
     if used:
@@ -102,16 +108,12 @@ def create() -> Span:
         return NO_IMAGE
 
 
-def install(image: Span) -> None:
+def install(image: Span, read_mappings: Callable[[], bytes]) -> None:
     """Copies what `learn` found to the image and maps the image over it. Call it when the bot is loaded and nothing else
-    runs in its process."""
-    if image == NO_IMAGE:
-        return
-    try:
-        _replace(image, _regions, _used, -1)
-    except OSError:
-        # The bot cannot read its list of mappings.
-        _munmap(image[0], _total_bytes(_regions))
+    runs in its process. `read_mappings` returns the content of `/proc/self/maps` or `smaps`, which a stateless bot cannot
+    open itself. If that is empty, nothing is replaced."""
+    if image != NO_IMAGE:
+        _replace(image, _regions, _used, -1, read_mappings)
 
 
 def _open_userfaultfd() -> int:
@@ -141,7 +143,9 @@ def _create(regions: List[Span]) -> Span:
         os.close(descriptor)
 
 
-def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: int) -> bool:
+def _replace(
+    image: Span, regions: List[Span], used: List[Span], userfaultfd: int, read_mappings: Callable[[], bytes]
+) -> bool:
     """Copies the regions to the image, maps the image over them, and fetches the used pages. Returns whether it was
     done."""
     writable, private = image
@@ -151,7 +155,8 @@ def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: in
     tables = []
     # From here on the C library returns no memory to the system: what exists now still exists when it is copied.
     _libc.mallopt(M_TRIM_THRESHOLD, NEVER_TRIM)
-    for start, end, offset in _still_mapped(regions, (private, private + size)):
+    mappings = _mappings(read_mappings())
+    for start, end, offset in _still_mapped(regions, mappings, (private, private + size)):
         length = end - start
         calls.append((memmove, (writable + offset, start, length)))
         calls.append((mremap, (private + offset, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, start)))
@@ -161,7 +166,7 @@ def _replace(image: Span, regions: List[Span], used: List[Span], userfaultfd: in
             calls.append((ioctl, (userfaultfd, UFFDIO_REGISTER, ctypes.addressof(table))))
     calls.extend((madvise, (start, end - start, MADV_POPULATE_WRITE)) for start, end in used)
     # Allocates all memory before anything moves: a process that runs out of memory halfway would crash.
-    done = _madvise(writable, size, MADV_POPULATE_WRITE) == 0 and _call_in_sequence(calls)
+    done = bool(mappings) and _madvise(writable, size, MADV_POPULATE_WRITE) == 0 and _call_in_sequence(calls)
     _munmap(writable, size)
     _libc.mallopt(M_TRIM_THRESHOLD, DEFAULT_TRIM)
     return done
@@ -192,13 +197,19 @@ def _function_address(name: str) -> int:
     return ctypes.cast(getattr(_libc, name), _address).value or 0
 
 
-def _mappings() -> List[Tuple[int, int, str, str]]:
-    """Start, end, permissions and name of every mapping."""
+def _own_mappings() -> bytes:
+    with open("/proc/self/maps", "rb") as file:
+        return file.read()
+
+
+def _mappings(text: bytes) -> List[Mapping]:
+    """Start, end, permissions and name of every mapping in `/proc/self/maps` or `smaps`."""
     found = []
-    with open("/proc/self/maps") as file:
-        for line in file:
-            words = line.split()
-            start, _, end = words[0].partition("-")
+    for line in text.decode("utf-8", "replace").splitlines():
+        words = line.split()
+        start, dash, end = words[0].partition("-")
+        # Other lines of `smaps` begin with a name and a colon.
+        if dash:
             found.append((int(start, 16), int(end, 16), words[1], words[5] if len(words) > 5 else ""))
     return found
 
@@ -207,7 +218,7 @@ def _replaceable_regions() -> List[Span]:
     """The memory of the interpreter and its libraries, both written and read-only, so that adjacent mappings become one.
     Without the stack."""
     found: List[Span] = []
-    for start, end, permissions, name in _mappings():
+    for start, end, permissions, name in _mappings(_own_mappings()):
         if name == "[heap]" or (not name and permissions == "rw-p" and end - start >= MIN_REGION_BYTES):
             _append(found, *_without_unused_ends((start, end)))
         elif name.startswith("/") and permissions in ("r--p", "r-xp", "rw-p"):
@@ -215,11 +226,11 @@ def _replaceable_regions() -> List[Span]:
     return found
 
 
-def _still_mapped(regions: List[Span], image: Span) -> List[Tuple[int, int, int]]:
+def _still_mapped(regions: List[Span], mappings: List[Mapping], image: Span) -> List[Tuple[int, int, int]]:
     """The parts of these regions that are still mapped, with their offsets in the image. Memory may have been returned
     since. If something else is mapped there now, it is replaced in the same way, unless it is the image itself."""
     mapped: List[Span] = []
-    for start, end, permissions, _ in _mappings():
+    for start, end, permissions, _ in mappings:
         if permissions[0] == "r" and permissions[3] == "p" and not image[0] <= start < image[1]:
             _append(mapped, start, end)
     found = []

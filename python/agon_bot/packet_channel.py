@@ -18,7 +18,8 @@ turn, all messages come through the socket.
 
 A message that is too long for a packet comes in parts; before them comes a packet with `PARTS`, three zero bytes and
 the total length. An answer is `=`, the id in four bytes, and the answer's text; or JSON. Where a fork gives each
-answer, `+` says that the fork has ended and that the host can send the next request.
+answer, a turn comes with a descriptor: a new socket for this one answer. Then `+` on the answer socket says that the
+fork has ended and that the host can send the next request.
 
 Requests and answers have separate sockets, so that a fork which gives one answer can be prevented from reading the next
 request.

@@ -6,11 +6,14 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import List
+    from typing import Dict, List, Optional
 
 # Kept under names of this module: a bot may replace the originals.
-_waitpid, _kill = os.waitpid, os.kill
+_waitpid, _kill, _read = os.waitpid, os.kill, os.read
 SIGKILL = 9
+MAX_KILL_ROUNDS = 1000
+MAX_DESCRIPTOR = 1024
+"""Descriptors have lower numbers: the sandbox allows fewer."""
 
 
 def exit_description(status: int) -> str:
@@ -26,66 +29,85 @@ def exit_description(status: int) -> str:
     return f"exit code {os.WEXITSTATUS(status)}"
 
 
+class OwnFigures:
+    """What the kernel says about this process: its children, threads and mappings. The files are opened before the
+    sandbox hides them, and closed before a bot's calls."""
+
+    def __init__(self) -> None:
+        self.files: Dict[str, int] = {}
+        for name in ("status", "smaps", f"task/{os.getpid()}/children"):
+            try:
+                self.files[name.rpartition("/")[2]] = os.open(f"/proc/self/{name}", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:  # there is no /proc
+                pass
+
+    def read(self, name: str) -> Optional[bytes]:
+        """The content of a file; `None` if there is no such file."""
+        if name not in self.files:
+            return None
+        os.lseek(self.files[name], 0, os.SEEK_SET)
+        parts: List[bytes] = []
+        while True:
+            part = _read(self.files[name], 1 << 16)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+
+    def close(self) -> None:
+        """Closes the files."""
+        for file in self.files.values():
+            os.close(file)
+        self.files.clear()
+
+    def children(self) -> List[int]:
+        """The process ids of all children."""
+        return [int(word) for word in (self.read("children") or b"").split()]
+
+    def thread_count(self) -> int:
+        """The number of threads."""
+        for line in (self.read("status") or b"").splitlines():
+            if line.startswith(b"Threads:"):
+                return int(line.split()[1])
+        import _thread
+
+        return 1 + _thread._count()
+
+    def has_shared_memory(self) -> bool:
+        """Whether there is a mapping that forks share and that could be made writable (`sh`), whatever access it has
+        now."""
+        lines = (self.read("smaps") or b"").splitlines()
+        return any(line.startswith(b"VmFlags:") and b" sh" in line for line in lines)
+
+    def kill_children(self) -> bool:
+        """Kills and reaps all children, including orphans of a call (see `sandbox_enter.adopt_orphans`). Returns
+        whether none is left."""
+        for _ in range(MAX_KILL_ROUNDS):
+            try:
+                if _waitpid(-1, os.WNOHANG)[0] == 0:
+                    for pid in self.children():
+                        _kill(pid, SIGKILL)
+                    _waitpid(-1, 0 if "children" in self.files else os.WNOHANG)
+            except ChildProcessError:
+                return True
+            except OSError:  # a bot may not send signals
+                return False
+        return False
+
+
 def kill_children() -> None:
-    """Kills and reaps all children, including orphans of a call (see `sandbox_enter.adopt_orphans`)."""
-    for _ in range(1000):
-        try:
-            if _waitpid(-1, os.WNOHANG)[0] == 0:
-                for pid in children():
-                    _kill(pid, SIGKILL)
-                _waitpid(-1, 0)
-        except ChildProcessError:
-            return
-
-
-def children() -> List[int]:
-    """The process ids of all children."""
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
+    """The same, for a process that can open its figures now."""
+    figures = OwnFigures()
+    figures.kill_children()
+    figures.close()
 
 
 def open_descriptors() -> List[int]:
     """The open descriptors."""
     found = []
-    for number in [int(name) for name in os.listdir("/proc/self/fd")] if os.path.isdir("/proc/self/fd") else range(256):
+    for number in range(MAX_DESCRIPTOR):
         try:
-            os.fstat(number)  # fails for the descriptor of the listing itself
+            os.fstat(number)
             found.append(number)
         except OSError:
             pass
     return found
-
-
-def thread_count() -> int:
-    """The number of threads of this process."""
-    try:
-        return len(os.listdir("/proc/self/task"))
-    except OSError:
-        import threading
-
-        return threading.active_count()
-
-
-def has_shared_memory(except_at: int = 0) -> bool:
-    """Whether the process has a writable mapping that it shares with forks, besides the one at this address."""
-    known = b"%x" % except_at
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            rows = [line.split(None, 2)[:2] for line in file]
-            return any(rights == b"rw-s" and place.partition(b"-")[0] != known for place, rights in rows)
-    except OSError:
-        return False
-
-
-def read_and_close(descriptor: int) -> bytes:
-    """Everything that a child writes to a pipe until it closes its end."""
-    data = b""
-    while True:
-        chunk = os.read(descriptor, 1 << 16)
-        if not chunk:
-            os.close(descriptor)
-            return data
-        data += chunk

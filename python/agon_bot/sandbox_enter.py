@@ -8,11 +8,13 @@ A child of the zygote calls `enter(request)`. The request is plain data from the
 | `folder` | working directory |
 | `limits` | `{"NPROC": 64, ...}` by the names of the `resource` module, without `RLIMIT_` |
 | `user` | `[user, group]` to become; supplementary groups are dropped |
+| `dumpable` | lets the host look into the process; `/proc` must be closed to the bot then |
+| `huge_pages` | if false, the process gets no huge pages |
 | `drop` | gives up every capability permanently |
 | `landlock` | `files`, `network`, `scopes`: denied rights as bits; `rules`: allowed `[path, bits]`; `proc`: one more, if it exists |
 | `seccomp` | filters (arrays of `sock_filter`, hexadecimal) in order; the number `own` in them stands for this process |
 
-Always: `no_new_privs`, no core dumps, not dumpable. A layer that cannot be applied raises `EnterError`. A bot never
+Always: `no_new_privs`, no core dumps, not dumpable unless requested. A layer that cannot be applied raises `EnterError`. A bot never
 runs with fewer restrictions than requested.
 """
 
@@ -24,6 +26,8 @@ import os
 import resource
 import struct
 
+from .call_filter import call_filter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable, List, Optional, Tuple
@@ -31,12 +35,13 @@ if TYPE_CHECKING:
 _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 4, 22, 24, 36
-PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+PR_SET_NO_NEW_PRIVS, PR_SET_THP_DISABLE, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 41, 47, 4
 LAST_CAPABILITY = 63
 CAPABILITY_VERSION_3 = 0x20080522
 SECCOMP_MODE_FILTER = 2
 # The same numbers on every architecture.
 SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
+SYS_CLONE3, CLONE_INTO_CGROUP = 435, 0x200000000
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REFER, TRUNCATE, IOCTL_DEV = (
     1 << 0,
@@ -82,8 +87,10 @@ def enter(request: Dict[str, Any]) -> None:
         if request.get("drop"):
             give_up_privileges(request.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
+        if not request.get("huge_pages", True):
+            _switch_huge_pages_off()
         # After the change of user, which resets both settings.
-        _prctl(PR_SET_DUMPABLE, 0)
+        _prctl(PR_SET_DUMPABLE, 1 if request.get("dumpable") else 0)
         if request.get("namespaces") is None:
             # In its own namespaces it ends with their first process.
             die_with_parent()
@@ -99,11 +106,53 @@ def enter(request: Dict[str, Any]) -> None:
         raise EnterError(f"{type(error).__name__}: {error}") from error
 
 
+def _switch_huge_pages_off() -> None:
+    try:
+        _prctl(PR_SET_THP_DISABLE, 1)
+    except OSError:
+        pass  # a kernel without huge pages
+
+
+def restrict_call(request: Dict[str, Any]) -> None:
+    """Applies the further restrictions of a stateless bot in a process that is in its sandbox: no files are written,
+    nothing is read about processes, and nothing is set that outlives a call. `without` in the request names defences to
+    leave out, which only tests do."""
+    global _writing_is_forbidden
+    try:
+        landlock, without = request.get("landlock"), tuple(request.get("without") or ())
+        if landlock and "proc" not in without:
+            readable = READ_FILE | READ_DIR
+            rules = [(path, bits & readable) for path, bits in landlock["rules"] if bits & readable]
+            apply_ruleset(_ruleset(WRITE_RIGHTS | readable, [*rules, (os.devnull, FILE_RIGHTS)], closed=False))
+            _writing_is_forbidden = True
+        else:
+            forbid_writing()
+        if "filter" not in without:
+            _prctl(PR_SET_NO_NEW_PRIVS, 1)
+            install_seccomp_filter(call_filter(without))
+    except Exception as error:
+        raise EnterError(f"{type(error).__name__}: {error}") from error
+
+
+def forbid_calls(names: Tuple[str, ...]) -> None:
+    """Forbids the uses of these system calls that `call_filter.py` names."""
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    install_seccomp_filter(call_filter(only=names))
+
+
 def setns(pidfd: int, kinds: int) -> None:
     """Enters the namespaces of the process behind a pidfd. For the PID namespace this applies to children only."""
     if _libc.setns(ctypes.c_int(pidfd), ctypes.c_int(kinds)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"setns: {os.strerror(number)}")
+
+
+def fork_into(group: int) -> int:
+    """Forks, and starts the child in the version 2 cgroup behind a descriptor. Returns what `fork` returns; -1 if the
+    kernel is too old. Only for a process with one thread, and for a child that soon forks again or ends."""
+    words = (ctypes.c_uint64 * 11)(CLONE_INTO_CGROUP, 0, 0, 0, 17, 0, 0, 0, 0, 0, group)
+    # Not `_libc`, which lets other threads run meanwhile.
+    return int(ctypes.PyDLL(None).syscall(ctypes.c_long(SYS_CLONE3), ctypes.byref(words), ctypes.c_size_t(88)))
 
 
 def give_up_privileges(user: Optional[List[int]]) -> None:
@@ -254,12 +303,20 @@ def install_seccomp_filter(code: bytes) -> None:
     _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
 
 
+_writing_is_forbidden = False
+
+
 def forbid_writing() -> bool:
     """Forbids to write, make, rename and remove files, except `/dev/null`. Without Landlock it only limits the size of
-    files to 0. Returns whether Landlock was used."""
+    files to 0. Returns whether Landlock was used. Does nothing where writing is forbidden already: `restrict_call`
+    refuses further rules."""
+    global _writing_is_forbidden
+    if _writing_is_forbidden:
+        return True
     try:
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
         apply_ruleset(_ruleset(WRITE_RIGHTS, [(os.devnull, WRITE_FILE | TRUNCATE)], closed=False))
+        _writing_is_forbidden = True
         return True
     except OSError:
         set_limits({"FSIZE": 0})

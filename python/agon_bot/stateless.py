@@ -23,9 +23,9 @@ from .fork_call import run_in_fork
 from .games import call_arguments, game_part
 from .games.base import Message, Shim, StatelessShim
 from .imports import plan_packages
-from .load_stateless import forbid_background_work
+from .load_stateless import forbid_background_work, reject_shared_memory
 from .loading import Target
-from .process_cleanup import open_descriptors
+from .process_cleanup import OwnFigures, open_descriptors
 from .seeding import derive, seed_all
 from .session import attempt, make_shim
 from .stateless_session import call_seed, warm_up
@@ -42,15 +42,22 @@ class ForkPerCall(Shim):
         self.game, self.lifetime, self.single_threaded = shim.game, shim.lifetime, shim.single_threaded
         self.base = 0
         self.game_seed = 0
+        self.sweep = True
+        """Whether a bot with shared memory, threads or processes is rejected. Only tests change it."""
 
     def load(self, hello: Message) -> Message:
         self.base = derive(hello.get("seed", ""))
+        figures = OwnFigures()
         sandbox_enter.forbid_writing()
         sandbox_enter.adopt_orphans()
         known = open_descriptors()
         about = self.bot.load(hello)
         arguments = call_arguments(self.game)
-        forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
+        entry = game_part(self.game, "ENTRY_FUNCTION")
+        forbid_background_work(known, arguments.SOURCE_FILE, entry, figures, self.sweep)
+        if self.sweep:
+            reject_shared_memory(arguments.SOURCE_FILE, entry, figures)
+        figures.close()
         warm_up(arguments)
         # All objects so far are shared with every fork; the garbage collector need not visit them again.
         gc.collect()
@@ -82,9 +89,10 @@ class ForkPerCall(Shim):
         return run_in_fork(partial(self.call, message), message.get("limit_ms"))
 
 
-def check_target(game: str, target: str, hello: Message) -> bytes:
+def check_target(game: str, target: str, hello: Message, sweep: bool = True) -> bytes:
     """Loads a bot as a trial. Returns the error, or what `stateless_session.py` needs to load it with fewer imports."""
     shim = ForkPerCall(make_shim(game, Target.parse(target)))
+    shim.sweep = sweep
     try:
         seed_all(0)
         shim.load(hello)

@@ -2,8 +2,8 @@
 
 The sandbox's launcher holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet of JSON with
 descriptors, in this order: where the zygote reports about this bot, the bot's log, the two sockets of
-`packet_channel.py`, with `turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then the cgroup
-files to write `0` to.
+`packet_channel.py`, with `turns` the pipe, with `namespaces` a pidfd of a process that is in them, with `group` the
+folder of the bot's version 2 cgroup, and then the cgroup files to write `0` to.
 
     {"game": GAME, "target": "/bots/steve.py:Steve", "core": 1, ...the sandbox, see sandbox_enter.py}
 
@@ -26,7 +26,7 @@ import _socket
 
 from . import memory_image
 from .games import call_arguments, game_ids, game_part, has_python_api, lifetime
-from .sandbox_enter import EnterError, adopt_orphans, enter, setns, trim_heap
+from .sandbox_enter import EnterError, adopt_orphans, enter, fork_into, setns, trim_heap
 from .streams import isolate_streams
 from .tinyjson import dumps, loads
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Ignored as in every Python process: a write then fails with an exception."""
-STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
+STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random", "select")
 """Imported by the zygote for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
 so this zygote imports little."""
 COMMON_MODULES = (
@@ -180,9 +180,15 @@ class Zygote:
         log, *more = descriptors
         channels = [more.pop(0) for _ in range(3 if request.get("turns") else 2)]
         namespace_pidfd = more.pop(0) if request["namespaces"] is not None else None
+        group = more.pop(0) if request.get("group") else None
+        # Starting a process in a cgroup costs nothing. Moving one there costs milliseconds, so that is the second choice.
+        # A process that was started so is not prepared as `os.fork` prepares one; it only forks the bot.
+        start = None if group is None or namespace_pidfd is None else group
         read_pid, write_pid = os.pipe()
         # A process that enters a PID namespace stays outside itself; only its children are inside.
-        between = os.fork()
+        between = os.fork() if start is None else fork_into(start)
+        if between < 0:
+            start, between = None, os.fork()
         if between == 0:
             code = 3
             try:
@@ -190,6 +196,8 @@ class Zygote:
                 self.control.close()
                 pid = 0
                 try:
+                    if group is not None and start is None:
+                        join_group(group)
                     prepare(request, more)
                     if namespace_pidfd is not None:
                         setns(namespace_pidfd, request["namespaces"])
@@ -244,6 +252,15 @@ def send_report(reports: int, message: Any) -> None:
 def failed(step: str, error: Exception) -> Dict[str, Any]:
     """The report about a bot that could not be started."""
     return {"failed": {"step": step, "reason": str(error)}}
+
+
+def join_group(group: int) -> None:
+    """Moves this process to the version 2 cgroup behind a descriptor."""
+    file = os.open("cgroup.procs", os.O_WRONLY | os.O_CLOEXEC, dir_fd=group)
+    try:
+        os.write(file, b"0")
+    finally:
+        os.close(file)
 
 
 def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:

@@ -40,6 +40,90 @@ class Games(ZygoteTestCase):
             self.assertEqual(self.game(child, seed=seed), ["UP", "UP"])
         self.assertEqual(child.said(), "3 1\n4 2\n" * 3)
 
+    CARRIERS = {
+        "a flag and the position of an open file": (
+            "FILE = os.open(__file__, os.O_RDONLY)",
+            """
+        import fcntl
+        flags, position = fcntl.fcntl(FILE, fcntl.F_GETFL), os.lseek(FILE, 0, 1)
+        fcntl.fcntl(FILE, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+        os.lseek(FILE, 5, 0)
+        return Move.DOWN if info.current_round == 1 and (position or flags & os.O_NONBLOCK) else Move.UP
+            """,
+        ),
+        "a pipe": (
+            "ENDS = os.pipe2(os.O_NONBLOCK)",
+            """
+        try:
+            found = os.read(ENDS[0], 1) if info.current_round == 1 else b""
+        except OSError:
+            found = b""
+        os.write(ENDS[1], b"x")
+        return Move.DOWN if found else Move.UP
+            """,
+        ),
+        "a signal handler in the process that forks": (
+            "import signal\nsignal.signal(signal.SIGURG, lambda *_: games.append('signal'))",
+            """
+        import signal, time
+        found = 'signal' in games
+        os.kill(os.getppid(), signal.SIGURG)
+        time.sleep(0.02)
+        return Move.DOWN if found and info.current_round == 1 else Move.UP
+            """,
+        ),
+    }
+    """For each way to carry something from game to game: what the bot does while it is loaded, and in a move."""
+
+    def carried(self, prepare, body, **request):
+        """The first answers of two games."""
+        text = COLOUR.format(body).replace("games = []", f"games = []\n{prepare}")
+        child = self.bot(self.write("Bot.py", text), "colour-battle", **request)
+        self.assertNotIn("error", child.hello())
+        return [self.game(child, seed=seed)[0] for seed in range(2)]
+
+    @needs_numpy
+    def test_nothing_is_carried_from_game_to_game(self):
+        for what, (prepare, body) in self.CARRIERS.items():
+            with self.subTest(what):
+                self.assertEqual(self.carried(prepare, body), ["UP", "UP"])
+
+    @needs_numpy
+    def test_each_carrier_works_without_its_defence(self):
+        for what, (prepare, body) in self.CARRIERS.items():
+            with self.subTest(what):
+                self.assertEqual(self.carried(prepare, body, without=["games"]), ["UP", "DOWN"])
+
+    @needs_numpy
+    def test_signal_handler_of_a_bot_works_in_its_games(self):
+        text = COLOUR.format(
+            "import signal\n        signal.raise_signal(signal.SIGURG)\n        return Move.DOWN if 'signal' in games else Move.UP"
+        ).replace("games = []", "games = []\nimport signal\nsignal.signal(signal.SIGURG, lambda *_: games.append('signal'))")
+        child = self.bot(self.write("Bot.py", text), "colour-battle")
+        self.assertNotIn("error", child.hello())
+        self.assertEqual(self.game(child), ["DOWN", "DOWN"])
+
+    @needs_numpy
+    def test_game_cannot_shut_down_the_sockets(self):
+        body = """
+        import socket
+        for number in range(3, 256):
+            try:
+                end = socket.socket(fileno=os.dup(number))
+            except OSError:
+                continue
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except PermissionError:
+                pass
+            except OSError:
+                pass
+        return Move.UP
+        """
+        child = self.colour(body)
+        for seed in range(2):
+            self.assertEqual(self.game(child, seed=seed), ["UP", "UP"])
+
     @needs_numpy
     def test_each_game_runs_in_a_new_process(self):
         child = self.colour("print(os.getpid(), os.getppid()); return Move.UP")

@@ -2,11 +2,15 @@
 
 import os
 import random
+import sys
 import unittest
 
-from bot_process import SIDES, BotProcess, solitude
+from bot_process import PACKAGE, SIDES, BotProcess, solitude
 from test_stateless import LEAKS
 from zygote_client import MOVES, PLATFORMS, ZygoteTestCase, needs_library, pack_solitude
+
+sys.path.insert(0, PACKAGE)
+from agon_bot.process_cleanup import exit_description  # noqa: E402
 
 GAME = "solitude-scramble"
 NAMES = ["ann", "bob", "cy", "dee"]
@@ -17,21 +21,20 @@ INHERITED = {
     "the flags of a descriptor": """
         import fcntl, os
         def get_action(state, match_history):
-            flags = fcntl.fcntl(0, fcntl.F_GETFL)
-            fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+            flags = fcntl.fcntl(2, fcntl.F_GETFL)
+            fcntl.fcntl(2, fcntl.F_SETFL, flags | os.O_NONBLOCK)
             return "RIGHT" if flags & os.O_NONBLOCK else "LEFT"
     """,
     "a lock on a descriptor": """
         import fcntl, os
-        def get_action(state, match_history):
-            probe = os.open("/dev/null", os.O_RDONLY)
+        def locks(descriptor):
             try:
-                fcntl.flock(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                fcntl.flock(probe, fcntl.LOCK_UN)
-            except BlockingIOError:
-                return "RIGHT"
-            fcntl.flock(0, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return "LEFT"
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except OSError:
+                return False
+        def get_action(state, match_history):
+            return "RIGHT" if locks(2) or locks(os.open("/dev/null", os.O_RDONLY)) else "LEFT"
     """,
 }
 """Leaks by what a call's fork shares with the process it comes from: open files, not just their numbers."""
@@ -105,18 +108,12 @@ class ForkPerCall(StatelessSession):
     def test_nothing_survives_a_call(self):
         for what, text in LEAKS.items():
             with self.subTest(what):
-                if "shared memory" in what:
-                    self.seat(text)
-                    self.assertEqual(self.ready["error"]["what"], "makes shared memory while it is loaded")
-                    continue
                 replies = self.replies(text)
                 if what == "a thread":  # only root can start one
                     self.assertTrue(all(reply.get("answer", "LEFT") == "LEFT" for reply in replies), replies)
                 else:
                     self.assertEqual(replies, [{"answer": "LEFT"}] * 3)
 
-    # Known limitation: a fork shares its open files and their flags with its parent.
-    @unittest.expectedFailure
     def test_flags_on_open_files_do_not_survive_a_call(self):
         for what, text in INHERITED.items():
             with self.subTest(what):
@@ -150,6 +147,17 @@ class ForkPerCall(StatelessSession):
         child.start()
         self.assertEqual(child.turn(pack_solitude(solitude())), {"answer": "LEFT"})
         self.assertEqual(child.said(), "2\n")
+
+    def test_answer_socket_is_not_the_input(self):
+        text = """
+            import os
+            def get_action(state, match_history):
+                try:
+                    return os.read(0, 1).decode() or "RIGHT"
+                except OSError:
+                    return "LEFT"
+        """
+        self.assertEqual(self.replies(text), [{"answer": "LEFT"}] * 3)
 
     def test_call_cannot_read_the_next_request(self):
         text = """
@@ -250,14 +258,25 @@ class ForkPerCall(StatelessSession):
     def test_call_that_exits_without_an_answer_is_reported(self):
         for body, words in (
             ("os._exit(5)", "exit code 5"),
-            ("os.kill(os.getpid(), 9)", "killed by SIGKILL"),
-            ("os.kill(os.getpid(), 40)", "killed by signal 40"),
+            ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
         ):
             with self.subTest(body):
                 replies = self.replies(
                     f"import os\ndef get_action(s, h):\n    if len(h) == 1: {body}\n    return 'LEFT'\n"
                 )
                 self.assertEqual(replies, [{"answer": "LEFT"}, {"ended": words}, {"answer": "LEFT"}])
+
+    def test_call_cannot_send_signals(self):
+        for body in ("os.kill(os.getpid(), 9)", "os.kill(os.getppid(), 0)", "os.killpg(0, 28)", "signal.raise_signal(40)"):
+            with self.subTest(body):
+                reply = self.replies(f"import os, signal\ndef get_action(s, h):\n    {body}\n    return 'LEFT'\n", 1)[0]
+                self.assertEqual(reply["fault"], "crash")
+                self.assertIn("PermissionError", reply["says"])
+
+    def test_ends_are_described(self):
+        self.assertEqual(exit_description(5 << 8), "exit code 5")
+        self.assertEqual(exit_description(9), "killed by SIGKILL")
+        self.assertEqual(exit_description(40), "killed by signal 40")
 
     # Known limitation: the fork ends as if it had answered.
     def test_call_that_closes_its_descriptors_is_reported(self):
@@ -266,7 +285,7 @@ class ForkPerCall(StatelessSession):
         )
         child.start()
         self.assertEqual(child.turn(pack_solitude(solitude(1))), {"answer": "LEFT"})
-        child.requests.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
+        child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
         self.assertFalse(child.is_silent(1), "the host should be told, and not have to wait until time is up")
 
     def test_load_errors_equal_those_with_lines(self):
@@ -277,6 +296,9 @@ class ForkPerCall(StatelessSession):
                 child = self.seat(text)
                 self.assertIn("error", self.ready)
                 self.assertEqual(child.next_report(), {"ended": 2 << 8})
+                if what == "shared memory":  # here it cannot even be made
+                    self.assertIn("PermissionError", self.ready["error"]["what"])
+                    continue
                 self.assertEqual(self.ready["error"], self.with_lines().ready["error"])
                 self.assertIn(self.ready["error"]["what"].split(":")[0], child.said())
         empty = os.path.join(self.folder, "empty")
@@ -286,7 +308,8 @@ class ForkPerCall(StatelessSession):
             self.assertEqual(self.ready["error"], self.with_lines(target).ready["error"])
 
     def test_exit_while_loading_is_a_load_error(self):
-        for body, words in (("os._exit(5)", "exit code 5"), ("os.kill(os.getpid(), 40)", "killed by signal 40")):
+        segfault = "import ctypes; ctypes.string_at(0)"
+        for body, words in (("os._exit(5)", "exit code 5"), (segfault, "killed by SIGSEGV")):
             self.seat(f"import os\n{body}\n" + HONEST)
             self.assertEqual(self.ready["error"]["what"], f"ends while it is loaded: {words}")
 
@@ -410,7 +433,7 @@ class ForkPerCall(StatelessSession):
         text = "import os, sys\ndef get_action(s, h):\n    print('out ä', end='')\n    sys.stderr.write('err')\n    os._exit(77)\n"
         child = self.seat(text)
         child.start()
-        child.requests.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
+        child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_solitude(solitude(2)))
         child.is_silent()
         self.assertEqual(child.said(), "out äerr")
 

@@ -87,6 +87,9 @@ class ForkedBot:
             self.their_turns = [theirs]
         self.expects_turns = False
         self.number = 0
+        self.stateless = not has_turn_pipe
+        """Whether each turn comes with a new socket for its answer."""
+        self.call: Optional[socket.socket] = None
 
     def pair(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -122,27 +125,53 @@ class ForkedBot:
             return
         if expected:
             os.write(self.turns, b"\3")
+        first = data if len(data) <= MAX_PACKET_BYTES else struct.pack("<B3xI", 2, len(data))
+        if self.stateless and (is_turn or data.startswith(b'{"type":"turn"')):
+            self.close_call()
+            self.call, theirs = self.new_pair()
+            socket.send_fds(self.requests, [first], [theirs.fileno()])
+            theirs.close()
+        else:
+            self.requests.send(first)
         if len(data) <= MAX_PACKET_BYTES:
-            self.requests.send(data)
             return
-        self.requests.send(struct.pack("<B3xI", 2, len(data)))
         for start in range(0, len(data), MAX_PACKET_BYTES):
             self.requests.send(data[start : start + MAX_PACKET_BYTES])
 
     def receive(self) -> Dict[str, Any]:
-        data = self.answers.recv(1 << 20)
-        while data == b"+":  # the fork that gave the last answer has ended
-            data = self.answers.recv(1 << 20)
+        data = self.call.recv(1 << 20) if self.call is not None else b""
+        if not data:  # the call has ended without an answer, or the message was no turn
+            data = self.receive_report()
         if not data:
             raise EOFError("the bot's process ended: " + self.said())
         if data[:1] == b"=":
             return {"id": struct.unpack_from("<I", data, 1)[0], "answer": data[5:].decode()}
         return json.loads(data)
 
+    def receive_report(self) -> bytes:
+        """A message that is not the answer of a call."""
+        data = self.answers.recv(1 << 20)
+        while data == b"+":  # the fork that gave the last answer has ended
+            data = self.answers.recv(1 << 20)
+        return data
+
+    @staticmethod
+    def new_pair() -> Any:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.settimeout(HANG_TIMEOUT)
+        return ours, theirs
+
+    def close_call(self) -> None:
+        if self.call is not None:
+            self.call.close()
+            self.call = None
+
     def ask(self, **message: Any) -> Dict[str, Any]:
         self.number += 1
         # Written exactly as the host does: between games the bot recognises a message by its first bytes.
         message = {"type": message.pop("type"), "id": self.number, **message}
+        if message["type"] != "turn":
+            self.close_call()
         self.send(json.dumps(message, separators=(",", ":")).encode())
         reply = self.receive()
         assert reply.pop("id") == self.number, reply
@@ -178,6 +207,7 @@ class ForkedBot:
 
     def close_connection(self) -> None:
         self.stop_asking()
+        self.close_call()
         for end in (self.answers, self.reports):
             end.close()
 

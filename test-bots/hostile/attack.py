@@ -8,9 +8,11 @@ Every attack limits its own count and time, so that a hole fails a test and does
 """
 
 import ctypes
+import hashlib
 import json
 import os
 import sys
+import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -54,6 +56,29 @@ def reached(name, result=""):
     raise Reached(f"REACHED {name}: {result!r:.200}")
 
 
+def held(what, amount, limit):
+    """Reports how many MiB the bot holds of something that has a limit. The test fails if that is ever more than a tenth
+    too much. Ends the attack at half too much."""
+    print(f"HELD {amount:.0f} of {limit} MiB: {what}", file=sys.stderr, flush=True)
+    if amount >= 1.5 * limit:
+        reached(what, amount)
+
+
+MEMORY, DATA = 512, 64
+"""Limits of a bot, in MiB: memory, and the folder `data`."""
+
+
+def map_memory(size, flags=0, protection=3):
+    """Maps private memory with further flags. Returns its address."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    address = libc.mmap(None, size, protection, 0x22 | flags, -1, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return address
+
+
 def read(path):
     """The first bytes of a file."""
     with open(path, "rb") as file:
@@ -64,6 +89,14 @@ def write(path):
     """Makes or changes a file."""
     with open(path, "ab") as file:
         file.write(b"written by a hostile bot\n")
+
+
+def make_folder(path):
+    """Makes a folder, if an earlier game has not left it in `data`."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        pass
 
 
 def call(number, *arguments):
@@ -103,6 +136,75 @@ class Attacker:
             self.done = True
             self.attack()
         return 0
+
+
+class Thief:
+    """A Connect Five bot that tries to think for free in three moves, and reports in the fourth how much CPU time all
+    its threads and processes have used. The test compares that with what was charged."""
+
+    moves = 0
+    read = write = -1
+    refused = ""
+    """Said if the system refuses the attack itself."""
+
+    def think(self):
+        """The attack."""
+        raise NotImplementedError
+
+    def get_move(self, board, player, T, N):
+        if self.moves == 0:
+            self.read, self.write = os.pipe()
+            os.set_blocking(self.read, False)
+            os.set_blocking(self.write, False)
+        self.moves += 1
+        if self.moves > 3:
+            raise RuntimeError(f"USED {self.used()} us {self.refused}")
+        self.think()
+        return 0
+
+    def burn(self, seconds):
+        """Uses CPU time in C code that other threads can run beside, and writes down how much."""
+        start = last = time.thread_time()
+        while last - start < seconds:
+            for _ in range(4):
+                hashlib.pbkdf2_hmac("sha256", b"x", b"y", 1000)
+            now = time.thread_time()
+            try:
+                os.write(self.write, int((now - last) * 1e6).to_bytes(4, "big"))
+            except OSError:
+                pass
+            last = now
+
+    def used(self):
+        """Microseconds that were written down."""
+        data = b""
+        try:
+            while True:
+                data += os.read(self.read, 1 << 16)
+        except OSError:
+            return sum(int.from_bytes(data[n : n + 4], "big") for n in range(0, len(data), 4))
+
+    def orphan(self, seconds):
+        """Uses CPU time in a process whose parent has ended. Without a cgroup, processes are refused."""
+        try:
+            child = os.fork()
+        except OSError:
+            self.refused = "refused"
+            return
+        if child:
+            os.waitpid(child, 0)
+            return
+        if os.fork() == 0:
+            self.burn(seconds)
+        os._exit(0)
+
+
+def fork_or_refused():
+    """Forks. Returns -1 if processes are refused, as for bots without a cgroup."""
+    try:
+        return os.fork()
+    except PermissionError:
+        return -1
 
 
 def hear():

@@ -5,7 +5,7 @@ Must happen: its processes are paused then."""
 import os
 import time
 
-from attack import Attacker, reached
+from attack import Attacker, fork_or_refused, reached
 
 TICK, SETTLE = 0.002, 0.08
 
@@ -17,7 +17,7 @@ class Bot(Attacker):
         if self.pipe is None:
             self.pipe, write = os.pipe()
             os.set_blocking(self.pipe, False)
-            if os.fork() == 0:
+            if fork_or_refused() == 0:
                 end = time.monotonic() + 30
                 while time.monotonic() < end:
                     time.sleep(TICK)

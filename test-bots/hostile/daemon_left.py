@@ -7,12 +7,12 @@ import os
 import signal
 import time
 
-from attack import Attacker
+from attack import Attacker, fork_or_refused
 
 
 class Bot(Attacker):
     def attack(self):
-        if os.fork():
+        if fork_or_refused():
             return
         try:
             os.setsid()

@@ -2,11 +2,10 @@
 
 Must happen: a timeout; both processes are killed."""
 
-import os
 import signal
 import time
 
-from attack import Attacker, reached
+from attack import Attacker, fork_or_refused, reached
 
 
 class Bot(Attacker):
@@ -17,7 +16,7 @@ class Bot(Attacker):
             except (OSError, ValueError):
                 pass
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
-        os.fork()
+        fork_or_refused()
         end = time.monotonic() + 60
         while time.monotonic() < end:
             pass

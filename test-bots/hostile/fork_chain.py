@@ -6,12 +6,12 @@ Must happen: the chain ends with the game; no process is left."""
 import os
 import time
 
-from attack import Attacker
+from attack import Attacker, fork_or_refused
 
 
 class Bot(Attacker):
     def attack(self):
-        if os.fork():
+        if fork_or_refused():
             return
         end = time.monotonic() + 2
         for _ in range(200):

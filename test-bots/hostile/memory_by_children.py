@@ -5,14 +5,17 @@ Must happen: killed as soon as its processes exceed the limit in total."""
 import os
 import time
 
-from attack import Attacker, reached
+from attack import Attacker, fork_or_refused, reached
 
 
 class Bot(Attacker):
     def attack(self):
         read, write = os.pipe()
         for _ in range(6):
-            if os.fork() == 0:
+            child = fork_or_refused()
+            if child < 0:
+                raise MemoryError("no process, no memory")
+            if child == 0:
                 try:
                     taken = bytearray(256 << 20)
                     os.write(write, b"x")

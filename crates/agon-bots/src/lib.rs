@@ -20,6 +20,7 @@ pub mod starter;
 pub use bot_source::BotSource;
 pub use error::Diagnostic;
 pub use prepare::{PrepareContext, PreparedBot, SandboxMode, prepare};
+pub use resolve::require_cgroup;
 
 /// Callback for messages beside the result, one line each.
 pub type MessageSink<'t> = &'t mut dyn FnMut(&str);

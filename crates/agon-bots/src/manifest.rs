@@ -9,14 +9,14 @@
 //! ```
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use agon_core::Place;
 use agon_core::assets::content_hash;
 use agon_core::settings::closest_name;
 use agon_core::text_format::shell_quote_path;
-use agon_host::{Program, ProgramError};
+use agon_host::{Program, ProgramError, sandbox};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -115,6 +115,20 @@ impl Manifest {
         }
         self.note_if_stale(build, &products, notify);
         Ok(program)
+    }
+
+    /// Rejects a command that names a program or archive outside of what the bot can see: its own folder and the system's programs. Such
+    /// a path is not looked up, so the rejection is the same whether the file exists or not. For bots from strangers, who must not
+    /// learn which files this machine has.
+    pub fn check_own_view(&self) -> Result<(), ProgramError> {
+        let words = Program::command_words(&self.command)?;
+        match products(&words).into_iter().find(|path| !is_in_view(&self.folder, path)) {
+            None => Ok(()),
+            Some(path) => Err(ProgramError {
+                what: format!("there is no file {path}"),
+                hint: "give a path relative to the bot's folder".to_owned(),
+            }),
+        }
     }
 
     /// Name of the bot in tables.
@@ -216,6 +230,21 @@ fn products(words: &[String]) -> Vec<&str> {
         }
     }
     products
+}
+
+/// Whether a path of a command is in the bot's folder or in a folder of system programs, judged by its text alone.
+fn is_in_view(folder: &Path, path: &str) -> bool {
+    let mut whole = PathBuf::new();
+    for part in folder.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::CurDir => {}
+            other => whole.push(other),
+        }
+    }
+    whole.starts_with(folder) || sandbox::is_system_executable(&whole)
 }
 
 /// The files of a folder, without subfolders.
@@ -361,6 +390,42 @@ mod tests {
                 fs::write(folder.join("Bot.class"), "two").unwrap();
             }
             assert_eq!(before != hash(path), counts, "{path}");
+        }
+    }
+
+    #[test]
+    fn own_view_is_the_bots_folder_and_the_systems_programs() {
+        let place = tempfile::tempdir().unwrap();
+        let (bot, secret) = (place.path().join("bot"), place.path().join("secret"));
+        fs::create_dir_all(&bot).unwrap();
+        fs::write(&secret, "").unwrap();
+        let refused = |command: &str| {
+            fs::write(bot.join(FILE), format!("command = '{command}'\nbuild = \"make\"\n")).unwrap();
+            let manifest = Manifest::read("connect-five", "bot", place.path()).unwrap();
+            manifest.check_own_view().err().map(|error| (error.what, error.hint))
+        };
+        for command in [
+            "./bot",
+            "bin/bot",
+            "/usr/bin/python3 bot.py",
+            "python3 /etc/passwd",
+            "java -cp build:lib/a.jar B",
+            "a/../b",
+        ] {
+            assert_eq!(refused(command), None, "{command}");
+        }
+        let (there, not_there) =
+            (secret.display().to_string(), place.path().join("none").display().to_string());
+        for (one, other) in [
+            (there.clone(), not_there.clone()),
+            ("../secret".to_owned(), "../none".to_owned()),
+            ("/usr/bin/../../etc/passwd".to_owned(), "/usr/bin/../../etc/none".to_owned()),
+            (format!("java -jar {there}"), format!("java -jar {not_there}")),
+            (format!("java -cp a:{there} B"), format!("java -cp a:{not_there} B")),
+        ] {
+            let (one, other) = (refused(&one).unwrap(), refused(&other).unwrap());
+            assert_eq!(one.0.replace("secret", "none").replace("passwd", "none"), other.0);
+            assert_eq!(one.1, other.1);
         }
     }
 

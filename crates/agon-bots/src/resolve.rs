@@ -334,6 +334,23 @@ fn stem(path: &Path) -> String {
     })
 }
 
+/// Checks before any game that each bot gets its own cgroup, for competitions that require this meter.
+pub fn require_cgroup() -> Result<(), Diagnostic> {
+    use agon_host::sandbox::{LayerKind, probe};
+    let broke = |message: String| Diagnostic::internal(message);
+    let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}")))?;
+    match layers.iter().find(|layer| layer.kind == LayerKind::Cgroup && !layer.active) {
+        None => Ok(()),
+        Some(layer) => {
+            let what = format!(
+                "the competition requires meter = \"cgroup\", but bots get no cgroup: {}",
+                layer.detail
+            );
+            Err(broke(what).hint(layer.how_to_get()))
+        }
+    }
+}
+
 /// Checks before any game that this machine has the required sandbox layers.
 fn require_layers() -> Result<(), Diagnostic> {
     use agon_host::sandbox::{REQUIRED, probe};

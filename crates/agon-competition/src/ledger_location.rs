@@ -53,7 +53,7 @@ impl LoadedCompetition {
     /// Whether a ledger exists, so that the competition has started.
     pub async fn is_begun_at(&self, place: &LedgerLocation) -> Result<bool, Diagnostic> {
         match place {
-            LedgerLocation::File => Ok(self.place.ledger.exists()),
+            LedgerLocation::File => self.has_ledger_file(),
             LedgerLocation::Database(url) => Ok(PostgresLedger::exists(url, &self.slug()).await?),
         }
     }

@@ -88,12 +88,19 @@ impl LoadedCompetition {
 
     /// Opens the ledger, and creates it if needed. Fails if the file changed in a way that affects results.
     pub async fn ledger(&self) -> Result<SqliteLedger, Diagnostic> {
-        if self.place.ledger.exists() {
+        if self.has_ledger_file()? {
             let ledger = SqliteLedger::open(&self.place.ledger).await?;
             self.check_unchanged(&ledger).await?;
             return Ok(ledger);
         }
         Ok(SqliteLedger::create(&self.place.ledger, &self.new_ledger()?).await?)
+    }
+
+    /// Whether the ledger file exists. A folder that cannot be read is an error: the ledger may be in it.
+    pub(super) fn has_ledger_file(&self) -> Result<bool, Diagnostic> {
+        let ledger = &self.place.ledger;
+        let hint = "check the permissions of the folder, and whether its disk is mounted";
+        ledger.try_exists().map_err(|e| Diagnostic::io("look for", ledger, &e, hint))
     }
 
     /// Content of a new ledger.
@@ -112,7 +119,7 @@ impl LoadedCompetition {
 
     /// Opens the ledger for reading.
     pub async fn ledger_to_read(&self) -> Result<SqliteLedger, Diagnostic> {
-        if !self.place.ledger.exists() {
+        if !self.has_ledger_file()? {
             let ledger = self.place.ledger.file_name().unwrap_or_default().to_string_lossy();
             let what = format!("{} has not been run: {ledger} does not exist", self.place.named);
             return Err(Diagnostic::wrong_use(what, format!("agon run {}", self.place.named)));

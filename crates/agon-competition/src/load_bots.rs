@@ -4,11 +4,13 @@ use std::path::Path;
 
 use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
 use agon_bots::source::source_check::check_source;
-use agon_bots::{BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare};
+use agon_bots::{
+    BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup,
+};
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
-use agon_league::config::{CompetitionConfig, EntrantSpec, SandboxRule};
+use agon_league::config::{CompetitionConfig, EntrantSpec, MeterRule, SandboxRule};
 use agon_runner::LoadedEntrant;
 
 use crate::LoadedCompetition;
@@ -23,6 +25,7 @@ pub fn load_bots(
     notify: MessageSink<'_>,
 ) -> Result<Vec<LoadedEntrant>, Diagnostic> {
     let LoadedCompetition { competition, assets, place, .. } = loaded;
+    require_meter(competition)?;
     // Paths are relative to the folder of the competition file, and commands run there.
     let context = PrepareContext {
         game: competition.game,
@@ -81,6 +84,19 @@ fn check_bot_source(name: &str, program: &ProgramSpec) -> Result<(), Diagnostic>
 
 fn of_entrant(name: &str, failure: Diagnostic) -> Diagnostic {
     failure.about(format!("entrant {name}"))
+}
+
+/// Checks that bots can be measured as the competition requires. House bots are not processes.
+fn require_meter(competition: &CompetitionConfig) -> Result<(), Diagnostic> {
+    let has_programs = competition.entrants.iter().any(|one| one.bot.house_name().is_none());
+    match (competition.meter, competition.sandbox) {
+        (MeterRule::Cgroup, SandboxRule::Off) => Err(Diagnostic::wrong_use(
+            "meter = \"cgroup\" needs the sandbox, and the file has sandbox = \"off\"",
+            "remove one of the two",
+        )),
+        (MeterRule::Cgroup, SandboxRule::Required) if has_programs => require_cgroup(),
+        _ => Ok(()),
+    }
 }
 
 fn sandbox(competition: &CompetitionConfig) -> SandboxMode {

@@ -82,6 +82,11 @@ pub trait Player<G: Game>: Send {
         String::new()
     }
 
+    /// How the bot's CPU time is measured, for the record. `None` for a bot that is not a process.
+    fn meter(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Called when the game is over.
     fn game_over(&mut self) {}
 

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::debug_replay::{self, ReaskedRequest};
 use crate::film::live::{self, LiveFilm, TurnReplayer};
-use crate::film::{Film, ReplayError, TypedFilm, header, settings_json};
+use crate::film::{self, Film, ReplayError, TypedFilm, header, settings_json};
 use crate::logs_dir::{self, LogsDirWriter};
 pub use crate::player_spec::{BotLoadError, PlayerSpec, PlayerSpecError, ProgramSpec, bot_hash, seat_names};
 use crate::player_spec::{check_seat, seat_player, seat_record};
@@ -132,6 +132,14 @@ pub trait AnyGame: Send + Sync {
     /// Replays a record through the rules.
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
 
+    /// Checks that a record follows from the rules, like [`AnyGame::film`], but faster. `recorder` is reused from record to record.
+    fn check_record(
+        &self,
+        record: &Record,
+        assets: &Assets,
+        recorder: &mut Recorder,
+    ) -> Result<(), ReplayError>;
+
     /// Creates the film of a game that is about to start, and a replayer that computes its turns while they are played. The film
     /// contains only the parts of the header that spectators may see.
     fn live_film(
@@ -155,6 +163,9 @@ pub trait AnyGame: Send + Sync {
 
     /// Time limit of games with these settings.
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError>;
+
+    /// Settings and seed of game `index` of a match with these settings and this seed, as its record's header has them.
+    fn match_game(&self, settings: &Settings, seed: u64, index: u32) -> (serde_json::Map<String, Json>, u64);
 
     /// Games of a file that must be replayed to bring a bot into its state of game `index`: that game, and the earlier games of
     /// its match.
@@ -353,6 +364,15 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         Ok(Box::new(TypedFilm::<G>::new(record, assets)?))
     }
 
+    fn check_record(
+        &self,
+        record: &Record,
+        assets: &Assets,
+        recorder: &mut Recorder,
+    ) -> Result<(), ReplayError> {
+        film::check_record::<G>(record, assets, recorder)
+    }
+
     fn live_film(
         &self,
         header: &RecordHeader,
@@ -379,6 +399,11 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
 
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError> {
         G::new(settings, seats, assets).map(|game| game.clock())
+    }
+
+    fn match_game(&self, settings: &Settings, seed: u64, index: u32) -> (serde_json::Map<String, Json>, u64) {
+        let (settings, seed) = G::series_game(settings, seed, index);
+        (settings_json(&settings), seed)
     }
 
     fn games_to_replay(&self, records: &[Record], index: usize) -> Range<usize> {

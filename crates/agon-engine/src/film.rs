@@ -1,7 +1,7 @@
 //! Films: records replayed through the rules, so that every turn can be viewed.
 
 use agon_core::game::View;
-use agon_core::record::{ClockExpiry, FaultRecord, Record, RecordHeader, Recorder, SITS_OUT_TOKEN};
+use agon_core::record::{ClockExpiry, Digest, FaultRecord, Record, RecordHeader, Recorder, SITS_OUT_TOKEN};
 use agon_core::settings::{Settings, SettingsError};
 use agon_core::{
     AnswerTimes, Assets, Diagnostic, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint,
@@ -163,24 +163,12 @@ impl<G: View> TypedFilm<G> {
     fn check_digest(&self) -> Result<(), ReplayError> {
         let mut recorder = Recorder::new();
         recorder.begin(&self.record.header);
-        for (turn, replies) in self.replies.iter().enumerate() {
-            recorder.begin_turn();
-            let sits_out = self.record.turns[turn].split(' ').map(|token| token == SITS_OUT_TOKEN);
-            for (reply, sits_out) in replies.iter().zip(sits_out) {
-                match reply {
-                    _ if sits_out => recorder.sits_out(),
-                    Reply::Answer(answer) => recorder.answer::<G>(Seat(0), *answer, AnswerTimes::default()),
-                    Reply::Fault(fault) => recorder.fault(Seat(0), *fault, AnswerTimes::default()),
-                }
-            }
+        for (answers, replies) in self.record.turns.iter().zip(&self.replies) {
+            record_turn::<G>(&mut recorder, answers, replies);
         }
         let outcome = self.game.outcome(&self.state_at(self.replies.len()));
         let again = outcome.and_then(|o| recorder.end(&self.record.faults, self.record.expired, &o).ok());
-        if again.is_some_and(|(_, digest)| digest == self.record.digest) {
-            return Ok(());
-        }
-        let what = "the replayed game has another digest than the record".to_owned();
-        Err(ReplayError::Differs { turn: self.replies.len(), what })
+        compare_digest(&self.record, again.map(|(_, digest)| digest))
     }
 
     /// State after `turn` turns, or after the last turn if there are fewer.
@@ -254,6 +242,48 @@ impl<G: View> Film for TypedFilm<G> {
         let told = HelloInfo::new(&self.game, &self.settings, seat, &self.names);
         agon_host::interactive::hello::<G>(&told, debug_replay::bot_seed(&self.record, seat))
     }
+}
+
+/// Replays a record through the rules as [`TypedFilm::new`] does, without keeping any state. `recorder` is only used.
+pub fn check_record<G: Game>(
+    record: &Record,
+    assets: &Assets,
+    recorder: &mut Recorder,
+) -> Result<(), ReplayError> {
+    let (game, _) = game_from_header::<G>(&record.header, assets)?;
+    let mut state = game.start(record.header.seed);
+    recorder.begin(&record.header);
+    for (i, answers) in record.turns.iter().enumerate() {
+        let turn = i + 1;
+        let replies =
+            read_turn(&game, &state, answers).map_err(|what| ReplayError::Differs { turn, what })?;
+        record_turn::<G>(recorder, answers, &replies);
+        advance(&game, &mut state, turn, &replies, record.expired);
+    }
+    check_end(&game, &state, record)?;
+    let again = recorder.end(&record.faults, record.expired, &record.outcome).ok();
+    compare_digest(record, again.map(|(_, digest)| digest))
+}
+
+/// Records the replies of a turn again.
+fn record_turn<G: Game>(recorder: &mut Recorder, answers: &str, replies: &[Reply<G::Answer>]) {
+    recorder.begin_turn();
+    let sits_out = answers.split(' ').map(|token| token == SITS_OUT_TOKEN);
+    for (reply, sits_out) in replies.iter().zip(sits_out) {
+        match reply {
+            _ if sits_out => recorder.sits_out(),
+            Reply::Answer(answer) => recorder.answer::<G>(Seat(0), *answer, AnswerTimes::default()),
+            Reply::Fault(fault) => recorder.fault(Seat(0), *fault, AnswerTimes::default()),
+        }
+    }
+}
+
+fn compare_digest(record: &Record, again: Option<Digest>) -> Result<(), ReplayError> {
+    if again == Some(record.digest) {
+        return Ok(());
+    }
+    let what = "the replayed game has another digest than the record".to_owned();
+    Err(ReplayError::Differs { turn: record.turns.len(), what })
 }
 
 /// Creates the game that a header describes, if the version of the rules matches.

@@ -12,6 +12,7 @@
 pub mod any_game;
 pub mod debug_replay;
 pub mod event;
+mod fault_text_budget;
 pub mod film;
 pub mod house_player;
 pub mod logs_dir;

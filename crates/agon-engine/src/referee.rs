@@ -12,6 +12,7 @@ use agon_core::{
 };
 
 use crate::event::{GameEvent, Reporter, TurnAnswers, TypedPositionView};
+use crate::fault_text_budget::FaultTextBudget;
 use crate::turn_log::{TurnLog, TurnLogEntry};
 
 /// Player at a seat.
@@ -128,6 +129,7 @@ pub fn play<G: View>(
         turn: 0,
         replies: Vec::with_capacity(players.len()),
         faults: Vec::new(),
+        fault_texts: vec![FaultTextBudget::default(); players.len()],
         seat_stats: vec![SeatStats::default(); players.len()],
         expired: None,
     };
@@ -147,8 +149,11 @@ pub fn play<G: View>(
     while referee.expired.is_none() && referee.play_turn(players, hooks)? {}
     let outcome = referee.outcome();
     referee.report(hooks, |referee, view| GameEvent::Over { game: referee.index, outcome: &outcome, view });
-    for seated in players.iter_mut() {
+    for (seat, seated) in Seat::all(players.len()).zip(players.iter_mut()) {
         if let SeatedPlayer::Bot(player) = seated {
+            if let Some(recorder) = &mut hooks.recorder {
+                recorder.set_meter(seat, player.meter());
+            }
             player.game_over();
         }
     }
@@ -180,6 +185,7 @@ struct Referee<'g, G: View> {
     turn: u32,
     replies: Vec<Reply<G::Answer>>,
     faults: Vec<FaultRecord>,
+    fault_texts: Vec<FaultTextBudget>,
     seat_stats: Vec<SeatStats>,
     expired: Option<ClockExpiry>,
 }
@@ -293,11 +299,14 @@ impl<G: View> Referee<'_, G> {
     fn record_fault(
         &mut self,
         seat: Seat,
-        report: FaultReport,
+        mut report: FaultReport,
         times: AnswerTimes,
         hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
         let fault = report.fault;
+        if let Some(budget) = self.fault_texts.get_mut(seat.index()) {
+            budget.shorten(&mut report);
+        }
         tracing::debug!(
             game = self.index + 1,
             turn = self.turn,

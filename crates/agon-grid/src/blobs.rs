@@ -1,5 +1,7 @@
 //! Files by content hash, in a NATS stream. Each file is stored once, and checked when it is fetched.
 
+use std::time::Duration;
+
 use agon_core::record::Digest;
 use async_nats::HeaderMap;
 use async_nats::jetstream::{self, stream};
@@ -12,6 +14,8 @@ use crate::{GridError, NatsConnection};
 
 /// Header with the number of chunks of a file.
 const CHUNK_COUNT_HEADER: &str = "Agon-Pieces";
+/// A file is deleted this long after it was stored. A competition that runs for longer stores it again when a worker misses it.
+const MAX_BLOB_AGE: Duration = Duration::from_hours(14 * 24);
 /// Maximum number of chunks of a file.
 const MAX_BLOB_CHUNKS: u32 = 4096;
 
@@ -35,13 +39,20 @@ impl Blobs {
             subjects: vec![subjects::ALL_BLOBS.to_owned()],
             max_bytes,
             max_messages_per_subject: 1,
+            max_age: MAX_BLOB_AGE,
             discard: stream::DiscardPolicy::Old,
             storage: stream::StorageType::File,
             allow_direct: true,
             ..stream::Config::default()
         };
-        let created = link.jetstream().get_or_create_stream(config).await;
-        created.map_err(|error| link.jetstream_error("create the file stream", &error))?;
+        let failed = |error: &dyn std::error::Error| link.jetstream_error("create the file stream", error);
+        let created = link.jetstream().get_or_create_stream(config).await.map_err(|error| failed(&error))?;
+        let found = &created.cached_info().config;
+        if found.max_age != MAX_BLOB_AGE {
+            // Created by an earlier version, without an age limit.
+            let config = stream::Config { max_age: MAX_BLOB_AGE, ..found.clone() };
+            link.jetstream().update_stream(config).await.map_err(|error| failed(&error))?;
+        }
         Self::open(link).await
     }
 

@@ -7,13 +7,16 @@
 //! tests a NATS server.
 
 pub mod blobs;
+pub mod connectivity;
 pub mod coordinator;
 mod error;
 pub mod permissions;
 
 pub mod live;
+pub mod metrics;
 pub mod nats;
 mod nats_errors;
+mod needs;
 pub mod probe;
 pub mod worker_directory;
 

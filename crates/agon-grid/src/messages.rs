@@ -46,6 +46,9 @@ pub struct Announcement {
     pub session: String,
     /// Game id.
     pub game: String,
+    /// Programs that the bots of the phase being played need: `python` for the interpreter of Python bots, names, or absolute paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
 }
 
 /// A worker asks to join a competition.
@@ -67,6 +70,9 @@ pub struct JoinRequest {
     pub cores: u32,
     /// Relative speed from the worker's calibration: 1 is the reference machine.
     pub speed: f64,
+    /// Programs of [`Announcement::needs`] that do not work on this machine, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<(String, String)>,
 }
 
 /// Reply to a [`JoinRequest`].
@@ -119,6 +125,9 @@ pub struct PhaseSpec {
     pub stateless: Option<String>,
     /// Whether matches of a bot are played in order, because bots keep data from match to match.
     pub in_order: bool,
+    /// Programs that the bots need, as in [`Announcement::needs`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
 }
 
 /// One part of a match.
@@ -226,7 +235,7 @@ pub struct JobReport {
     pub worker: String,
     /// Session of the worker's join request.
     pub session: String,
-    /// Total time for the job.
+    /// Time for playing the matches, without the time for loading the bots.
     #[serde(rename = "took_us")]
     pub duration_us: u64,
     /// Finished matches.
@@ -291,6 +300,8 @@ pub struct JobError {
 pub enum JobErrorKind {
     /// The job failed on this worker. Another worker may try.
     Failed,
+    /// This worker cannot play any job of the phase: a program is missing, or its options do not allow it. It leaves the competition.
+    Unfit,
     /// The job was delivered too often: every worker that took it failed or died.
     Poison {
         /// Number of deliveries.
@@ -301,6 +312,39 @@ pub enum JobErrorKind {
         /// Hash of the blob.
         hash: Hash,
     },
+}
+
+/// Asks the coordinator to renew the lease of a job that the worker has held for so long that it may not acknowledge it any more.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RenewalRequest {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Worker name.
+    pub worker: String,
+    /// Job id.
+    pub job: String,
+    /// Acknowledgement subject of the delivery.
+    pub ack: String,
+}
+
+/// Workers that were lost, from a coordinator: a program that has just started cannot have heard them. Reply to an empty request.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LostWorkers {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Last heartbeats, with their age in milliseconds.
+    pub workers: Vec<(Heartbeat, u64)>,
+}
+
+/// A worker whose last jobs all failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailingInfo {
+    /// Number of failures in a row.
+    pub failures: u32,
+    /// Error of the last one.
+    pub why: String,
+    /// Time until the worker takes the next job.
+    pub retry_ms: u64,
 }
 
 /// Status of a worker. Published every two seconds, and when the worker leaves.
@@ -347,6 +391,9 @@ pub struct Heartbeat {
     /// Games being played.
     #[serde(rename = "boards")]
     pub live_games: Vec<LiveGameInfo>,
+    /// Set if the last jobs all failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing: Option<FailingInfo>,
 }
 
 impl Heartbeat {
@@ -371,6 +418,7 @@ impl Heartbeat {
             gone: false,
             refused: Vec::new(),
             live_games: Vec::new(),
+            failing: None,
         }
     }
 }

@@ -12,10 +12,13 @@ use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr, ServerError};
 
+use crate::connectivity::Connectivity;
 use crate::{GridError, nats_errors};
 
 /// Maximum time to connect.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Delay between attempts to connect to a server that does not answer.
+const CONNECT_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Maximum time to wait for a reply.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of server errors kept.
@@ -65,6 +68,9 @@ pub struct NatsConnection {
     url: String,
     /// Latest server errors. The server reports missing permissions here, never as a reply.
     server_errors: Arc<Mutex<VecDeque<String>>>,
+    connectivity: Connectivity,
+    /// User in the URL.
+    user: Option<String>,
 }
 
 impl fmt::Debug for NatsConnection {
@@ -78,11 +84,13 @@ impl NatsConnection {
     pub async fn connect(options: &NatsOptions) -> Result<Self, GridError> {
         let (url, started) = (redact_passwords(&options.url), Instant::now());
         let server_errors = Arc::new(Mutex::new(VecDeque::new()));
+        let connectivity = Connectivity::default();
         let addresses = parse_addresses(&options.url)?;
         let settings = connect_options(options, &addresses).await?.event_callback({
-            let server_errors = Arc::clone(&server_errors);
+            let (server_errors, connectivity) = (Arc::clone(&server_errors), connectivity.clone());
             move |event| {
                 record_server_error(&server_errors, &event);
+                connectivity.note(&event);
                 std::future::ready(())
             }
         });
@@ -98,7 +106,31 @@ impl NatsConnection {
         };
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(REQUEST_TIMEOUT);
-        Ok(Self { client, jetstream, url, server_errors })
+        let user = user_in_url(&options.url);
+        Ok(Self { client, jetstream, url, server_errors, connectivity, user })
+    }
+
+    /// Connects. Tries again for `wait` while no server answers; `retrying` receives the first error.
+    pub async fn connect_within(
+        options: &NatsOptions,
+        wait: Duration,
+        retrying: impl Fn(&GridError),
+    ) -> Result<Self, GridError> {
+        let (started, mut is_first) = (Instant::now(), true);
+        loop {
+            match Self::connect(options).await {
+                Err(error @ GridError::Unreachable { .. }) if started.elapsed() < wait => {
+                    if std::mem::take(&mut is_first) {
+                        retrying(&error);
+                    }
+                    tokio::time::sleep(CONNECT_RETRY_DELAY.min(wait - started.elapsed().min(wait))).await;
+                }
+                Err(GridError::Unreachable { url, what, .. }) => {
+                    return Err(GridError::Unreachable { url, what, seconds: started.elapsed().as_secs() });
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
     /// Client for plain messages.
@@ -109,6 +141,16 @@ impl NatsConnection {
     /// JetStream context.
     pub const fn jetstream(&self) -> &jetstream::Context {
         &self.jetstream
+    }
+
+    /// Whether the server answers, and since when not.
+    pub const fn connectivity(&self) -> &Connectivity {
+        &self.connectivity
+    }
+
+    /// User in the URL, if it has one.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 
     /// Server URL without passwords.

@@ -51,6 +51,18 @@ impl Role<'_> {
 
 /// Checks that this user may act in the role.
 pub async fn check(link: &NatsConnection, role: Role<'_>) -> Result<(), GridError> {
+    match (try_role(link, role).await, role, link.user()) {
+        (Err(GridError::Permission { what, .. }), Role::Worker(name), Some(user)) if user != name => {
+            let what = format!("the NATS user {user} may not work as {name}: {what}");
+            let hint =
+                format!("use `--name {user}`, or the user {name} in the address: both must be the same");
+            Err(GridError::Usage { what, hint })
+        }
+        (outcome, ..) => outcome,
+    }
+}
+
+async fn try_role(link: &NatsConnection, role: Role<'_>) -> Result<(), GridError> {
     link.take_server_errors();
     let (publish, subscribe) = role.subjects();
     let mut subscriptions = Vec::new();

@@ -13,6 +13,9 @@ pub const ALL_BLOBS: &str = "agon.blob.*.*";
 /// Heartbeat subjects of all workers.
 pub const ALL_HEARTBEATS: &str = "agon.up.*.beat";
 
+/// Subject of queries for lost workers (reply [`crate::messages::LostWorkers`]).
+pub const LOST_WORKERS: &str = "agon.lost";
+
 /// Maximum length of a worker or competition name.
 const MAX_NAME_LEN: usize = 48;
 
@@ -52,6 +55,11 @@ pub fn report(worker: &str, competition_id: &str) -> String {
 /// Subject of job errors ([`crate::messages::JobError`]; reply [`crate::messages::ReportAck`]).
 pub fn job_error(worker: &str, competition_id: &str) -> String {
     format!("agon.up.{worker}.trouble.{competition_id}")
+}
+
+/// Subject of lease renewals by the coordinator ([`crate::messages::RenewalRequest`]).
+pub fn renewal(worker: &str, competition_id: &str) -> String {
+    format!("agon.up.{worker}.renew.{competition_id}")
 }
 
 /// Heartbeat subject of a worker ([`crate::messages::Heartbeat`]).

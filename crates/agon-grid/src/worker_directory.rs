@@ -10,7 +10,7 @@ use async_nats::client::RequestErrorKind;
 use futures_util::StreamExt as _;
 use tokio::task::JoinHandle;
 
-use crate::messages::{self, CommandReply, Heartbeat, WorkerCommand};
+use crate::messages::{self, CommandReply, Heartbeat, LostWorkers, PROTOCOL, WorkerCommand};
 use crate::{GridError, NatsConnection, nats, subjects};
 
 /// Interval of heartbeats.
@@ -19,6 +19,8 @@ pub const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 pub const WORKER_LOST_AFTER: Duration = Duration::from_secs(7);
 /// A lost worker is removed from the directory after this time.
 const WORKER_FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
+/// Maximum number of workers in a reply to a query, so that it fits into a message.
+const MAX_LOST_WORKERS: usize = 500;
 /// Maximum number of workers, so that forged heartbeats cannot fill the memory.
 const MAX_WORKERS: usize = 10_000;
 
@@ -31,6 +33,8 @@ pub enum WorkerStatus {
     Idle,
     /// Finishes its jobs and then leaves.
     Draining,
+    /// Its last jobs all failed, and it waits before it takes another.
+    Failing,
     /// A coordinator refused it, and it plays no other game.
     Refused,
     /// Sent no heartbeat for too long.
@@ -38,12 +42,17 @@ pub enum WorkerStatus {
 }
 
 impl WorkerStatus {
+    /// All states.
+    pub const ALL: [Self; 6] =
+        [Self::Playing, Self::Idle, Self::Draining, Self::Failing, Self::Refused, Self::Lost];
+
     /// Lower-case name, for output and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Playing => "playing",
             Self::Idle => "idle",
             Self::Draining => "draining",
+            Self::Failing => "failing",
             Self::Refused => "refused",
             Self::Lost => "lost",
         }
@@ -75,7 +84,7 @@ impl HeartbeatLog {
     /// Records a heartbeat that arrived on the subject of `worker`.
     fn record(&mut self, worker: &str, heartbeat: Heartbeat, now: Instant) {
         // NATS permissions protect the subject, not the content of the message.
-        if heartbeat.worker != worker || heartbeat.protocol != messages::PROTOCOL {
+        if heartbeat.worker != worker || heartbeat.protocol != PROTOCOL {
             return;
         }
         let key = (heartbeat.worker.clone(), heartbeat.session.clone());
@@ -93,12 +102,22 @@ impl HeartbeatLog {
         }
     }
 
-    fn workers(&self, now: Instant) -> Vec<WorkerInfo> {
+    /// All workers. `silence` gives the time without a heartbeat that counts, from the time of the last one.
+    fn workers(&self, now: Instant, silence: impl Fn(Instant) -> Duration) -> Vec<WorkerInfo> {
         let info = |(heartbeat, last_heard): &(Heartbeat, Instant)| {
             let age = now.saturating_duration_since(*last_heard);
-            WorkerInfo { heartbeat: heartbeat.clone(), age, status: status_of(heartbeat, age) }
+            let status = status_of(heartbeat, silence(*last_heard));
+            WorkerInfo { heartbeat: heartbeat.clone(), age, status }
         };
         self.0.values().map(info).filter(|one| one.age < WORKER_FORGOTTEN_AFTER).collect()
+    }
+
+    /// Adds a worker that a coordinator has lost, unless it was heard meanwhile.
+    fn add_lost(&mut self, heartbeat: Heartbeat, last_heard: Instant) {
+        let is_known = self.0.keys().any(|(worker, _)| *worker == heartbeat.worker);
+        if !is_known && self.0.len() < MAX_WORKERS && heartbeat.protocol == PROTOCOL {
+            self.0.insert((heartbeat.worker.clone(), heartbeat.session.clone()), (heartbeat, last_heard));
+        }
     }
 }
 
@@ -109,6 +128,8 @@ fn status_of(heartbeat: &Heartbeat, age: Duration) -> WorkerStatus {
         WorkerStatus::Draining
     } else if heartbeat.busy > 0 {
         WorkerStatus::Playing
+    } else if heartbeat.failing.is_some() {
+        WorkerStatus::Failing
     } else if !heartbeat.refused.is_empty() {
         WorkerStatus::Refused
     } else {
@@ -122,14 +143,23 @@ pub struct WorkerDirectory {
     link: NatsConnection,
     heartbeats: Arc<Mutex<HeartbeatLog>>,
     /// Aborted when the last clone of the directory is dropped.
-    _listening: Arc<ListenTask>,
+    tasks: Arc<ListenTasks>,
 }
 
-struct ListenTask(JoinHandle<()>);
+#[derive(Default)]
+struct ListenTasks(Mutex<Vec<JoinHandle<()>>>);
 
-impl Drop for ListenTask {
+impl ListenTasks {
+    fn add(&self, task: JoinHandle<()>) {
+        self.0.lock_ignoring_poison().push(task);
+    }
+}
+
+impl Drop for ListenTasks {
     fn drop(&mut self) {
-        self.0.abort();
+        for task in self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            task.abort();
+        }
     }
 }
 
@@ -156,12 +186,61 @@ impl WorkerDirectory {
                 log.record(worker, heartbeat, Instant::now());
             }
         });
-        Ok(Self { link: link.clone(), heartbeats: log, _listening: Arc::new(ListenTask(task)) })
+        let tasks = Arc::new(ListenTasks::default());
+        tasks.add(task);
+        Ok(Self { link: link.clone(), heartbeats: log, tasks })
+    }
+
+    /// Answers queries for lost workers from now on, in the current runtime. For coordinators and servers.
+    pub async fn answer_queries(&self) -> Result<(), GridError> {
+        let queries = self.link.client().subscribe(subjects::LOST_WORKERS).await;
+        let mut queries =
+            queries.map_err(|error| self.link.jetstream_error("subscribe to queries", &error))?;
+        let (link, heartbeats) = (self.link.clone(), Arc::clone(&self.heartbeats));
+        self.tasks.add(tokio::spawn(async move {
+            while let Some(query) = queries.next().await {
+                let lost = lost_workers(&link, &heartbeats);
+                if let (Some(reply), Ok(bytes)) = (query.reply, messages::encode(&lost)) {
+                    // The requester may be gone.
+                    let _ = link.client().publish(reply, bytes.into()).await;
+                }
+            }
+        }));
+        Ok(())
+    }
+
+    /// Asks all coordinators which workers they have lost. They are listed when the replies arrive. A user without the permission to ask
+    /// sees only the workers that it hears.
+    pub async fn query_lost(&self) -> Result<(), GridError> {
+        let failed = |error: &dyn std::error::Error| self.link.jetstream_error("ask for lost workers", error);
+        let (client, inbox) = (self.link.client(), self.link.client().new_inbox());
+        let mut replies = client.subscribe(inbox.clone()).await.map_err(|error| failed(&error))?;
+        let asked = client.publish_with_reply(subjects::LOST_WORKERS, inbox, "".into()).await;
+        asked.map_err(|error| failed(&error))?;
+        let heartbeats = Arc::clone(&self.heartbeats);
+        self.tasks.add(tokio::spawn(async move {
+            while let Some(reply) = replies.next().await {
+                let Ok(lost) = messages::decode::<LostWorkers>(&reply.payload) else { continue };
+                let mut log = heartbeats.lock_ignoring_poison();
+                for (heartbeat, age_ms) in lost.workers {
+                    let age = Duration::from_millis(age_ms).max(WORKER_LOST_AFTER);
+                    if let Some(last_heard) = Instant::now().checked_sub(age) {
+                        log.add_lost(heartbeat, last_heard);
+                    }
+                }
+            }
+        }));
+        Ok(())
     }
 
     /// All workers, by name.
     pub fn workers(&self) -> Vec<WorkerInfo> {
-        self.heartbeats.lock_ignoring_poison().workers(Instant::now())
+        list(&self.link, &self.heartbeats)
+    }
+
+    /// The connection of this directory.
+    pub const fn link(&self) -> &NatsConnection {
+        &self.link
     }
 
     /// Sends a command to a worker and waits for its reply.
@@ -198,12 +277,56 @@ impl WorkerDirectory {
     }
 }
 
+/// All workers, by name. Outages of the server do not make workers lost.
+fn list(link: &NatsConnection, heartbeats: &Mutex<HeartbeatLog>) -> Vec<WorkerInfo> {
+    let now = Instant::now();
+    let silence = |last_heard| link.connectivity().silence(last_heard, now);
+    heartbeats.lock_ignoring_poison().workers(now, silence)
+}
+
+fn lost_workers(link: &NatsConnection, heartbeats: &Mutex<HeartbeatLog>) -> LostWorkers {
+    let lost = list(link, heartbeats).into_iter().filter(|one| one.status == WorkerStatus::Lost);
+    let heartbeat = |mut one: WorkerInfo| {
+        one.heartbeat.live_games.clear();
+        (one.heartbeat, one.age.as_millis() as u64)
+    };
+    LostWorkers { protocol: PROTOCOL, workers: lost.take(MAX_LOST_WORKERS).map(heartbeat).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::FailingInfo;
 
     fn heartbeat(worker: &str, session: &str) -> Heartbeat {
         Heartbeat { engine: "0.1.0".to_owned(), cores: 2, ..Heartbeat::new(worker, session) }
+    }
+
+    fn all(log: &HeartbeatLog, now: Instant) -> Vec<WorkerInfo> {
+        log.workers(now, |last| now.saturating_duration_since(last))
+    }
+
+    #[test]
+    fn lost_workers_of_a_coordinator_are_listed_until_they_are_heard() {
+        let (mut log, start) = (HeartbeatLog::default(), Instant::now());
+        let now = start + WORKER_LOST_AFTER;
+        log.record("here", heartbeat("here", "2"), now);
+        log.add_lost(heartbeat("gone", "1"), start);
+        log.add_lost(heartbeat("here", "1"), start);
+        let listed: Vec<String> =
+            all(&log, now).iter().map(|one| format!("{}:{}", one.heartbeat.worker, one.status)).collect();
+        assert_eq!(listed, ["gone:lost", "here:idle"]);
+        log.record("gone", heartbeat("gone", "2"), now);
+        assert_eq!(all(&log, now).len(), 2, "the restarted worker replaces the lost one");
+        assert!(all(&log, now).iter().all(|one| one.status == WorkerStatus::Idle));
+    }
+
+    #[test]
+    fn worker_with_failing_jobs_is_listed_as_failing() {
+        let (mut log, start) = (HeartbeatLog::default(), Instant::now());
+        let failing = FailingInfo { failures: 3, why: "no Python".to_owned(), retry_ms: 1000 };
+        log.record("a", Heartbeat { failing: Some(failing), ..heartbeat("a", "1") }, start);
+        assert_eq!(all(&log, start)[0].status, WorkerStatus::Failing);
     }
 
     #[test]
@@ -222,7 +345,7 @@ mod tests {
         );
         log.record("d", Heartbeat { draining: true, busy: 2, ..heartbeat("d", "1") }, start);
         let statuses = |log: &HeartbeatLog, now| {
-            log.workers(now)
+            log.workers(now, |last| now.saturating_duration_since(last))
                 .iter()
                 .map(|one| format!("{}:{}", one.heartbeat.worker, one.status))
                 .collect::<Vec<_>>()
@@ -242,12 +365,12 @@ mod tests {
         let (mut log, start) = (HeartbeatLog::default(), Instant::now());
         log.record("a", heartbeat("b", "1"), start);
         log.record("a", Heartbeat { protocol: 99, ..heartbeat("a", "1") }, start);
-        assert!(log.workers(start).is_empty());
+        assert!(all(&log, start).is_empty());
         log.record("a", heartbeat("a", "1"), start);
         log.record("a", heartbeat("a", "2"), start + HEARTBEAT_INTERVAL);
-        assert_eq!(log.workers(start + HEARTBEAT_INTERVAL).len(), 2);
+        assert_eq!(all(&log, start + HEARTBEAT_INTERVAL).len(), 2);
         // The first session is lost by now, so the worker has only restarted.
         log.record("a", heartbeat("a", "2"), start + WORKER_LOST_AFTER);
-        assert_eq!(log.workers(start + WORKER_LOST_AFTER).len(), 1);
+        assert_eq!(all(&log, start + WORKER_LOST_AFTER).len(), 1);
     }
 }

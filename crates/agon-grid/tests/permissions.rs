@@ -121,6 +121,48 @@ fn each_user_has_the_permissions_of_its_role() {
 }
 
 #[test]
+fn worker_acknowledges_only_its_own_jobs() {
+    if agon_test_servers::skip_without_servers() {
+        return;
+    }
+    let nats = server();
+    run(async {
+        let coordinator = enter(&nats, "coordinator").await;
+        let (w1, w2) = (enter(&nats, "w1").await, enter(&nats, "w2").await);
+        queue(&coordinator).await;
+        let pull = async |link: &NatsConnection| {
+            let stream = link.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
+            let consumer: consumer::PullConsumer = stream.get_consumer("cup").await.unwrap();
+            let jobs = consumer.fetch().max_messages(1).expires(Duration::from_secs(5)).messages().await;
+            jobs.unwrap().next().await.unwrap().unwrap()
+        };
+        let job = pull(&w2).await;
+        let ack = job.reply.clone().unwrap();
+        let queued = async || {
+            let mut stream = coordinator.jetstream().get_stream(WORK_STREAM).await.unwrap();
+            stream.info().await.unwrap().state.messages
+        };
+        // Every kind of acknowledgement has this subject. One that names the other worker's job is refused.
+        let said = objections(&w1, &ack, "", 1).await;
+        assert!(said.len() == 1 && said[0].contains("Permissions Violation for Publish"), "{said:?}");
+        // A worker may reply to what it receives. It must not be able to send itself a request with such a reply subject.
+        let inbox = w1.client().new_inbox();
+        let mut own = w1.client().subscribe(inbox.clone()).await.unwrap();
+        w1.client().publish_with_reply(inbox, ack.clone(), "x".into()).await.unwrap();
+        let _ = tokio::time::timeout(Duration::from_millis(300), own.next()).await;
+        w1.client().publish(ack.clone(), "+ACK".into()).await.unwrap();
+        settle(&w1).await;
+        assert_eq!(queued().await, 1, "the job of w2 is still in the queue");
+        // The owner renews its lease as often as it wants, and then acks.
+        for _ in 0..20 {
+            job.ack_with(AckKind::Progress).await.unwrap();
+        }
+        job.double_ack().await.unwrap();
+        assert_eq!((queued().await, w2.last_server_error()), (0, None));
+    });
+}
+
+#[test]
 fn spectator_can_list_and_drain_workers() {
     if agon_test_servers::skip_without_servers() {
         return;

@@ -9,11 +9,11 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_core::outcome::Outcome;
-use agon_core::record::{self, Digest, Recorder};
+use agon_core::record::{self, Recorder};
 use agon_engine::Reporter;
 use agon_engine::any_game::PlayError;
 use agon_grid::messages::match_report::MatchReport;
-use agon_grid::messages::{JoinResponse, ReportAck};
+use agon_grid::messages::{Job, JoinResponse, PhaseSpec, ReportAck};
 use agon_grid::worker::{MatchBackend, RealBackend, WorkerOptions};
 use agon_grid::{CoordinatorOptions, DisputedMatch};
 use agon_league::{Entrant, FixedPoint, MatchKey};
@@ -21,9 +21,8 @@ use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
 use agon_store::{FinishedMatch, Ledger as _};
 use harness::RunningWorker;
 use scripted::fixture::{Fixture, MATCHES, pause, some};
-use scripted::{hello, lies, link, options, say_hello};
+use scripted::{ScriptedWorker, change_record, hello, lies, link, options, say_hello};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 /// Options with a cross-check of every match.
 fn all() -> CoordinatorOptions {
@@ -98,32 +97,93 @@ fn dispute_without_a_majority_keeps_the_first_result_and_is_reported() {
     assert_eq!(fixture.stored_worker(*number), "liar", "the first result counts");
 }
 
-/// Forges a record with another winner, with a matching digest and a matching result.
+/// Forges a record with other scores, with a matching digest and a matching result.
 fn forge(one: &mut MatchReport) {
-    let (_, bytes) = one.games[0].clone();
-    let (told, _) = record::read(&bytes.unwrap(), 1).unwrap();
+    let (told, _) = record::read(one.games[0].1.as_ref().unwrap(), 1).unwrap();
     let mut outcome: Outcome = told.outcome.clone();
     for (seat, said) in outcome.seats.iter_mut().zip(&mut one.result.games[0].seats) {
         seat.score += 1.0;
         said.score = FixedPoint::from_f64(seat.score);
     }
-    let (_, bytes) = one.games[0].clone();
-    let text = String::from_utf8(zstd::decode_all(&bytes.unwrap()[..]).unwrap()).unwrap();
-    let (before, rest) = text.split_at(text.find("{\"end\"").unwrap());
-    let mut lines = before.to_owned();
-    lines += &format!("{}\n", json!({"end": {"turns": told.turns.len(), "outcome": outcome}}));
-    let digest = Digest(Sha256::digest(lines.as_bytes()).into());
-    for line in rest.lines().skip(1).filter(|line| !line.starts_with("{\"digest\"")) {
-        lines += &format!("{line}\n");
+    change_record(one, 0, |lines| {
+        let (before, rest) = lines.split_at(lines.find("{\"end\"").unwrap());
+        let end = json!({"end": {"turns": told.turns.len(), "outcome": outcome}});
+        format!("{before}{end}\n{}", rest.split_once('\n').unwrap().1)
+    });
+}
+
+/// Has a worker falsify its second job. Returns the reason for its ban. Without cross-checks, so that only the report itself can tell.
+fn ban_reason_of(
+    change: &(dyn Fn(&ScriptedWorker, &PhaseSpec, &mut Vec<MatchReport>, &Job) + Sync),
+) -> String {
+    let fixture = Fixture::new(options());
+    let script = async {
+        let liar = fixture.hand("liar").await;
+        let task = some(&liar).await;
+        assert_eq!(liar.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
+        let task = some(&liar).await;
+        let (job, brief) = (task.job.clone(), liar.brief(&task.job.phase_spec).await);
+        let receipt = liar.do_job(task, &|matches| change(&liar, &brief, matches, &job)).await;
+        assert!(matches!(receipt, Some(ReportAck::Refused { .. })), "{receipt:?}");
+        until("the worker is banned", || fixture.fleet.stats().banned == 1).await;
+        fixture.hand("one").await.work().await;
+    };
+    let (ended, told, _) = fixture.led().while_playing(&StopFlag::new(), script);
+    assert_eq!(ended, Ok(RunOutcome::Finished));
+    assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
+    fixture.check_result();
+    let barred = fixture.runtime.block_on(fixture.ledger.banned_workers()).unwrap();
+    barred[0].reason.clone()
+}
+
+#[test]
+fn report_with_other_settings_than_asked_for_is_refused() {
+    if agon_test_servers::skip_without_servers() {
+        return;
     }
-    lines += &format!("{}\n", json!({"digest": digest.to_string()}));
-    let mut packed = zstd::encode_all(lines.as_bytes(), 3).unwrap();
-    let seal = Sha256::digest(&packed);
-    packed.extend(0x184D_2A50_u32.to_le_bytes());
-    packed.extend(36_u32.to_le_bytes());
-    packed.extend(b"AGON");
-    packed.extend(seal);
-    one.games[0] = (digest.0, Some(packed.into()));
+    let why = ban_reason_of(&|_, brief, matches, job| {
+        let mut other = brief.clone();
+        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
+            if name == "seconds" {
+                "2".clone_into(text);
+            }
+        }
+        matches[0] = scripted::play_one(&other, &job.matches[0]);
+    });
+    assert!(why.contains("game 1 was not played with the settings asked for"), "{why}");
+}
+
+#[test]
+fn report_with_another_seed_is_refused() {
+    if agon_test_servers::skip_without_servers() {
+        return;
+    }
+    let why = ban_reason_of(&|_, brief, matches, job| {
+        let mut other = job.matches[0].clone();
+        other.seed += 1;
+        matches[0] = scripted::play_one(brief, &other);
+    });
+    assert!(why.contains("wrong seed in game 1"), "{why}");
+}
+
+#[test]
+fn report_with_false_points_is_refused() {
+    if agon_test_servers::skip_without_servers() {
+        return;
+    }
+    let why = ban_reason_of(&|_, _, matches, _| {
+        matches[0].result.points = vec![FixedPoint::from_int(1), FixedPoint::from_int(-1)];
+    });
+    assert!(why.contains("its points do not follow from its games"), "{why}");
+}
+
+#[test]
+fn record_that_contradicts_the_rules_is_refused_without_a_cross_check() {
+    if agon_test_servers::skip_without_servers() {
+        return;
+    }
+    let why = ban_reason_of(&|_, _, matches, _| forge(&mut matches[0]));
+    assert!(why.contains("the record of game 1"), "{why}");
 }
 
 #[test]
@@ -196,12 +256,10 @@ fn long_server_outage_is_reported_once() {
     fixture.fleet.set_message_sink(move |words| hears.lock().unwrap().push(words.to_owned()));
     let heard = |words: &str| said.lock().unwrap().iter().filter(|one| one.contains(words)).count();
     nats.kill();
-    fixture
-        .runtime
-        .block_on(until("the outage is reported", || heard("no connection to the NATS server") == 1));
+    fixture.runtime.block_on(until("the outage is reported", || heard("does not answer since") == 1));
     nats.restart();
-    fixture.runtime.block_on(until("the reconnection is reported", || heard("reconnected to NATS") == 1));
-    assert_eq!(heard("no connection to the NATS server"), 1);
+    fixture.runtime.block_on(until("the reconnection is reported", || heard("is back after") == 1));
+    assert_eq!(heard("does not answer since"), 1);
 }
 
 #[test]

@@ -36,6 +36,15 @@ pub trait BotConnection: Debug + Send {
     /// Output that the bot wrote without being asked.
     fn unsolicited_output(&mut self) -> Option<String>;
 
+    /// How its CPU time is measured.
+    fn meter(&self) -> &'static str;
+
+    /// A process or thread that must not run, because it could carry something from one game to the next: one that the bot has started
+    /// while it was loaded.
+    fn leftover(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Sends text, expects this number of lines and starts the clock. Does not block.
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration);
 

@@ -4,12 +4,13 @@ use std::fmt::Debug;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Child;
+use std::sync::Arc;
 
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
 };
 
-use crate::sandbox::{BotExit, SandboxedProcess};
+use crate::sandbox::{BotExit, BotGroup, SandboxedProcess};
 
 /// The engine's ends of a program's standard streams.
 #[derive(Debug, Default)]
@@ -27,16 +28,26 @@ pub trait ProcessHandle: Debug + Send {
     /// The id of the process whose time is measured.
     fn id(&self) -> u32;
 
+    /// Whether it runs in the sandbox.
+    fn is_sandboxed(&self) -> bool {
+        false
+    }
+
+    /// The cgroup of all its processes, if it has one.
+    fn group(&self) -> Option<Arc<BotGroup>> {
+        None
+    }
+
     /// The pipes; the first call takes them.
     fn take_pipes(&mut self) -> Pipes;
 
     /// A descriptor that becomes readable when the program ends.
     fn exit(&self) -> BorrowedFd<'_>;
 
-    /// Stops the program and everything it has started (SIGSTOP).
+    /// Stops the program and everything it has started.
     fn pause(&self);
 
-    /// Continues them (SIGCONT).
+    /// Continues them.
     fn resume(&self);
 
     /// Describes how the program ended, if it ended by itself.
@@ -49,6 +60,14 @@ pub trait ProcessHandle: Debug + Send {
 impl ProcessHandle for SandboxedProcess {
     fn id(&self) -> u32 {
         self.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    fn is_sandboxed(&self) -> bool {
+        true
+    }
+
+    fn group(&self) -> Option<Arc<BotGroup>> {
+        Self::group(self).cloned()
     }
 
     fn take_pipes(&mut self) -> Pipes {

@@ -2,7 +2,7 @@
 //! sandbox. It gets the same messages as from [`crate::json_lines_player`].
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -14,7 +14,9 @@ use serde_json::Value as Json;
 
 use crate::json_lines_player::{HelloInfo, PlayerOptions};
 use crate::message::{self, Hello, Limits, Message, PROTOCOL, SimpleMessage};
-use crate::process::{AnswerError, BotConnection as _, LineProcess, quote_line, sanitize_text};
+use crate::process::{
+    AnswerError, BotConnection as _, LineProcess, MAX_LINE_BYTES, quote_line, sanitize_text,
+};
 use crate::program::Program;
 
 /// Maximum wait for an answer. Generous, because a person may be at the debugger.
@@ -206,7 +208,11 @@ impl InTerminal {
         let mut reply = Vec::new();
         // If the bot no longer reads, its missing answer shows that.
         let _ = self.to.as_mut().map(|to| to.write_all(line));
-        match self.from.read_until(b'\n', &mut reply) {
+        let most = MAX_LINE_BYTES as u64 + 1;
+        match self.from.by_ref().take(most).read_until(b'\n', &mut reply) {
+            Ok(_) if reply.len() > MAX_LINE_BYTES && reply.last() != Some(&b'\n') => {
+                Err(format!("a line longer than 64 KiB: {}", quote_line(&reply)))
+            }
             Ok(count) if count > 0 => Ok(reply),
             _ => Err("it ended".to_owned()),
         }

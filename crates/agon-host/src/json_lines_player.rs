@@ -15,6 +15,7 @@ use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleM
 use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
+use crate::stderr_pipe::MAX_NEW_STDERR_BYTES;
 
 /// Facts about the game that a bot receives in `hello`.
 #[derive(Clone, PartialEq, Debug)]
@@ -96,6 +97,8 @@ pub struct JsonLinesPlayer<G: Game> {
     hello_info: HelloInfo,
     options: PlayerOptions,
     state: ProcessState,
+    /// How the CPU time of the last process was measured.
+    meter: Option<&'static str>,
     seed: u64,
     games: u32,
     /// Whether the bot was told that this game starts.
@@ -138,6 +141,7 @@ impl<G: Game> JsonLinesPlayer<G> {
             hello_info,
             options,
             state: ProcessState::NotStarted,
+            meter: None,
             seed: 0,
             games: 0,
             announced: false,
@@ -175,7 +179,10 @@ impl<G: Game> JsonLinesPlayer<G> {
             let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
             let role = G::info().role(self.hello_info.seat).name;
             match RunningBot::start(&self.program, &environment, self.options.hold, role) {
-                Ok(running) => self.state = ProcessState::Running(running),
+                Ok(running) => {
+                    self.meter = Some(running.meter());
+                    self.state = ProcessState::Running(running);
+                }
                 Err(error) => {
                     self.state = ProcessState::Gone { why: Fault::Crash, for_good: true };
                     return Err(crash(format!("could not be started: {error}")).into());
@@ -394,6 +401,10 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         }
     }
 
+    fn meter(&self) -> Option<&'static str> {
+        self.meter
+    }
+
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
         // A fault at the start of the game is the reply to the first request.
         if matches!(self.asked, PendingRequest::Fault(_)) {
@@ -429,7 +440,10 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         self.calls += 1;
         if self.options.stateless && !matches!(self.state, ProcessState::Gone { for_good: true, .. }) {
             if let ProcessState::Running(process) = &mut self.state {
-                self.printed += &process.printed();
+                // Where no log takes the output, it must not grow with every call.
+                if self.printed.len() < MAX_NEW_STDERR_BYTES {
+                    self.printed += &process.printed();
+                }
             }
             // Dropping the old process kills it; a new one starts for the next call.
             self.state = ProcessState::NotStarted;

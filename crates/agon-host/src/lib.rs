@@ -32,6 +32,7 @@ mod running_bot;
 pub mod sandbox;
 pub mod scratch_dir;
 mod stderr_pipe;
+mod test_switches;
 pub mod text_player;
 pub mod timing;
 pub mod zygote;

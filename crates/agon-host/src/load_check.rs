@@ -82,9 +82,13 @@ impl LoadCheck {
                 quote_line(&line)
             )));
         }
-        match answer.get("error") {
-            None | Some(Json::Null) => Ok(answer),
-            Some(error) => Err(not_loaded(error)),
+        match (answer.get("error"), self.process.leftover()) {
+            (None | Some(Json::Null), None) => Ok(answer),
+            (None | Some(Json::Null), Some(kind)) => Err(BotRejection::new(
+                format!("starts a {kind} while it is loaded"),
+                "start it in a game: each game begins with the bot as it was loaded, and nothing else may run on",
+            )),
+            (Some(error), _) => Err(self.with_process_hint(not_loaded(error))),
         }
     }
 
@@ -102,7 +106,20 @@ impl LoadCheck {
             }
             AnswerError::Unsolicited(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
         };
-        BotRejection { trace: self.process.log().trim_end().to_owned(), ..BotRejection::new(what, hint) }
+        let trace = self.process.log().trim_end().to_owned();
+        self.with_process_hint(BotRejection { trace, ..BotRejection::new(what, hint) })
+    }
+
+    /// Explains a refused process to a bot without a cgroup.
+    fn with_process_hint(&self, refusal: BotRejection) -> BotRejection {
+        let refused = ["Operation not permitted", "Resource temporarily unavailable"];
+        let says = |text: &str| refusal.trace.contains(text) || refusal.what.contains(text);
+        if self.process.meter() != "process" || !refused.into_iter().any(says) {
+            return refusal;
+        }
+        let hint =
+            format!("{}; here bots cannot start processes: `agon doctor` says why (meter)", refusal.hint);
+        BotRejection { hint, ..refusal }
     }
 }
 

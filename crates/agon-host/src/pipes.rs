@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Pipes, ProcessHandle};
 use crate::stderr_pipe::{StderrPipe, read_into};
-use crate::timing::{CpuMeter, UsageSample, since_asked, thread_wait};
+use crate::timing::{CpuMeter, Usage, UsageSample, since_asked, thread_wait};
 
 /// Maximum length of a line that a bot writes.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
@@ -27,6 +27,8 @@ pub struct BotPipes {
     stdout: Option<OwnedFd>,
     log: StderrPipe,
     meter: CpuMeter,
+    /// Its usage at its last answer, or at its start. What it uses until the next request is charged, too.
+    used: Usage,
     unsent: Vec<u8>,
     sent: usize,
     lines: Lines,
@@ -63,8 +65,10 @@ impl BotPipes {
         for pipe in [&stdin, &stdout, &stderr].into_iter().flatten() {
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
+        let meter = CpuMeter::of_bot(handle.id(), handle.group(), None, false);
         Ok(Self {
-            meter: CpuMeter::new(handle.id()),
+            used: meter.read(),
+            meter,
             handle,
             stdin,
             stdout,
@@ -75,7 +79,7 @@ impl BotPipes {
             hold,
             stopped: false,
             wanted: 0,
-            asked: UsageSample { at: Instant::now(), usage: crate::timing::Usage::default() },
+            asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
             empty_at: Instant::now(),
             empty_wait: Duration::ZERO,
@@ -86,7 +90,7 @@ impl BotPipes {
     /// Sends text, expects this number of further lines and starts the clock.
     pub fn ask(&mut self, text: &[u8], lines: usize) {
         let waited = thread_wait();
-        self.asked = self.meter.sample();
+        self.asked = UsageSample { at: Instant::now(), usage: self.used };
         self.asked_first = self.asked.at;
         self.wanted = lines;
         self.arrived = None;
@@ -116,9 +120,9 @@ impl BotPipes {
         self.arrived
     }
 
-    /// The times from the request until a sample.
-    pub fn times(&self, until: UsageSample) -> AnswerTimes {
-        since_asked(self.asked, self.asked_first, until, self.meter.has_children())
+    /// The times from the request, which had this limit, until a sample.
+    pub fn times(&self, until: UsageSample, limit: Duration) -> AnswerTimes {
+        since_asked(self.asked, self.asked_first, until, limit)
     }
 
     /// Whether the program runs or waits for a processor now.
@@ -129,6 +133,11 @@ impl BotPipes {
     /// The current time and the program's usage.
     pub fn sample(&self) -> UsageSample {
         self.meter.sample()
+    }
+
+    /// How its CPU time is measured. A program without a sandbox can have other processes, of which only those that run are counted.
+    pub fn meter(&self) -> &'static str {
+        if self.handle.is_sandboxed() { self.meter.kind() } else { "running processes" }
     }
 
     /// The next line that has arrived.
@@ -218,6 +227,7 @@ impl BotPipes {
             return;
         }
         let mut sample = self.meter.sample();
+        self.used = sample.usage;
         // Between the last check and this sample this thread may have waited for a processor, not only in `poll`.
         let unseen = unseen.max(thread_wait().saturating_sub(self.empty_wait));
         // The data arrived while this thread could not check. Charge only what is certain: it had not arrived at the last check, and

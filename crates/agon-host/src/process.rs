@@ -51,7 +51,7 @@ impl LineProcess {
 
     fn arrival_result(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
         let pipes = lock(&self.pipes);
-        let times = pipes.times(pipes.arrived().unwrap_or_else(|| pipes.sample()));
+        let times = pipes.times(pipes.arrived().unwrap_or_else(|| pipes.sample()), self.limit);
         let times = self.stolen.subtract_from(times, self.limit);
         if let Some(line) = pipes.too_long() {
             return (times, Err(AnswerError::TooLong(quote_line(line))));
@@ -90,6 +90,10 @@ impl BotConnection for LineProcess {
         self.id
     }
 
+    fn meter(&self) -> &'static str {
+        lock(&self.pipes).meter()
+    }
+
     fn unsolicited_output(&mut self) -> Option<String> {
         lock(&self.pipes).unsolicited().map(|bytes| quote_line(&bytes))
     }
@@ -115,7 +119,7 @@ impl BotConnection for LineProcess {
             }
             let (times, late) = {
                 let pipes = lock(&self.pipes);
-                let times = self.stolen.subtract_from(pipes.times(pipes.sample()), self.limit);
+                let times = self.stolen.subtract_from(pipes.times(pipes.sample(), self.limit), self.limit);
                 (times, is_late(times, self.limit, LATE_GRACE, || pipes.is_runnable()))
             };
             if late || give_up_at.is_some_and(|end| now >= end) {

@@ -9,6 +9,7 @@ use agon_core::Diagnostic;
 
 use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
+use crate::test_switches::is_off;
 use crate::zygote::forked_bot::PausePolicy;
 
 /// A program with its arguments, working folder and environment.
@@ -51,6 +52,8 @@ pub struct ZygoteOptions {
     pub environment: Vec<(String, String)>,
     /// Whether a new fork gives each answer.
     pub forks_calls: bool,
+    /// Whether a new fork plays each game.
+    pub forks_games: bool,
     /// Whether all players of a game are asked at the same time.
     pub asked_together: bool,
     /// When the bot is stopped between requests.
@@ -61,6 +64,16 @@ impl ZygoteOptions {
     /// Whether one process answers all turns of a game and may remember them.
     pub const fn plays_on(&self) -> bool {
         !self.forks_calls
+    }
+
+    /// Number of processes that the host needs for its forks: 0 if it does not fork.
+    const fn host_processes(&self) -> u32 {
+        match (self.forks_calls, self.forks_games) {
+            // The host, the process that is forked for each call, and the fork.
+            (true, _) => 3,
+            (false, true) => 2,
+            (false, false) => 0,
+        }
     }
 }
 
@@ -108,6 +121,11 @@ impl Program {
     #[must_use]
     pub fn sandboxed(self) -> Self {
         Self { sandboxed: true, ..self }
+    }
+
+    /// The words of a command line. Looks for no file.
+    pub fn command_words(command: &str) -> Result<Vec<String>, ProgramError> {
+        split(command)
     }
 
     /// Parses a command line: words, `'...'`, `"..."` and `\` before a character. Checks that the folder and the program exist.
@@ -201,6 +219,9 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.limits.address_space = None;
     policy.limits.processes = 64;
     policy.limits.open_files = 256;
+    policy.processes_need_cgroup = !is_off("meter");
+    policy.host_processes = program.zygote.as_ref().map_or(0, ZygoteOptions::host_processes);
+    policy.host_adds_landlock_rules = program.zygote.as_ref().is_some_and(|zygote| zygote.forks_calls);
     policy.arguments.extend(program.words.iter().skip(1).cloned());
     policy.environment.extend(program.environment.iter().cloned());
     policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

@@ -105,6 +105,7 @@ fn zygote_options(
         arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
+        forks_games: game.lifetime == BotLifetime::Game,
         asked_together,
         // The fork for a call, and a bot that is asked together with others, can start neither threads nor processes.
         hold: if forgets || asked_together { PausePolicy::Never } else { PausePolicy::IfBusy },

@@ -43,7 +43,8 @@ impl RunningBot {
     /// Returns a bot that has answered everything to the pool. If it cannot play again, it is sent `bye` or ended.
     pub fn release(self, bye: Option<(&[u8], Duration)>) {
         match (self, bye) {
-            (Self::Forked(key, bot), _) => bot_pool::put(key, bot),
+            (Self::Forked(key, bot), _) if bot.can_play_again() => bot_pool::put(key, bot),
+            (Self::Forked(_, bot), _) => drop(bot),
             (Self::Started(process), Some((bye, time))) => process.shut_down(bye, time),
             (Self::Started(process), None) => drop(process),
         }

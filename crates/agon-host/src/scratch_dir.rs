@@ -34,7 +34,7 @@ impl ScratchDir {
     /// An empty folder; the last part of its path is `name`. Removes leftovers of killed runs first.
     pub fn new(name: &str) -> io::Result<Self> {
         let base = std::env::temp_dir().canonicalize()?;
-        remove_leftovers(&base);
+        remove_leftovers_in(&base);
         let (outer, lock) = Self::outer(&base)?;
         // A bot may run as another user: it can pass through this folder but not list it. Anything that it must not find has an
         // unguessable name.
@@ -112,8 +112,15 @@ pub fn make_world_readable(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o755))
 }
 
+/// Removes leftovers of killed runs now, instead of when the next folder is created. Errors are ignored.
+pub fn remove_leftovers() {
+    if let Ok(base) = std::env::temp_dir().canonicalize() {
+        remove_leftovers_in(&base);
+    }
+}
+
 /// Removes leftovers of killed runs. Errors are ignored.
-fn remove_leftovers(base: &Path) {
+fn remove_leftovers_in(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     let own = |entry: &DirEntry| entry.metadata().is_ok_and(|about| about.uid() == geteuid().as_raw());
     // Other users' files with such a name are not ours to open.
@@ -152,21 +159,55 @@ fn random_name() -> String {
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
-/// Removes a folder, even if a bot removed our permissions in it.
+/// Removes a folder, whatever a bot has done in it. Errors are ignored.
 fn remove(outer: &Path) {
-    if fs::remove_dir_all(outer).is_err() {
-        open_up(outer);
-        let _ = fs::remove_dir_all(outer);
+    let _ = remove_all(outer);
+}
+
+/// Removes a folder with everything in it, even if a bot removed our permissions or made folders so deep that they cannot be opened
+/// all at once.
+pub(crate) fn remove_all(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    remove_flattened(folder)?;
+    fs::remove_dir(folder)
+}
+
+/// Empties a folder without ever going deeper than two levels: what is in a folder moves up before that folder is removed.
+fn remove_flattened(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    loop {
+        open(top)?;
+        let entries: Vec<DirEntry> = fs::read_dir(top)?.collect::<io::Result<_>>()?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        for entry in entries {
+            if !entry.file_type()?.is_dir() {
+                fs::remove_file(entry.path())?;
+                continue;
+            }
+            open(&entry.path())?;
+            for inner in fs::read_dir(entry.path())? {
+                let inner = inner?;
+                if !inner.file_type()?.is_dir() {
+                    fs::remove_file(inner.path())?;
+                    continue;
+                }
+                // To move a folder its owner must be able to write to it.
+                open(&inner.path())?;
+                moved += 1;
+                fs::rename(inner.path(), top.join(format!("{}-{moved}", random_name())))?;
+            }
+            fs::remove_dir(entry.path())?;
+        }
     }
 }
 
-fn open_up(folder: &Path) {
-    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
+/// Gives the owner all permissions.
+fn open(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(0o700))
 }
 
 #[cfg(test)]
@@ -186,6 +227,25 @@ mod tests {
     }
 
     #[test]
+    fn folder_deeper_than_descriptors_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let (deep, around) = (base.path().join("deep"), base.path().join("around"));
+        fs::create_dir(&deep).unwrap();
+        fs::write(deep.join("file"), "at the bottom").unwrap();
+        for _ in 0..3000 {
+            fs::create_dir(&around).unwrap();
+            fs::write(around.join("beside"), "").unwrap();
+            fs::rename(&deep, around.join("d")).unwrap();
+            fs::rename(&around, &deep).unwrap();
+        }
+        remove_flattened(base.path()).unwrap();
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
+        fs::create_dir_all(base.path().join("a/b")).unwrap();
+        remove_all(&base.path().join("a")).unwrap();
+        assert!(!base.path().join("a").exists());
+    }
+
+    #[test]
     fn leftovers_of_killed_runs_are_removed_and_used_folders_are_not() {
         let base = tempfile::tempdir().unwrap();
         let make = |name: &str| {
@@ -200,7 +260,7 @@ mod tests {
         drop(lock(&left).unwrap().unwrap());
         let _held = lock(&used).unwrap().unwrap();
         assert!(lock(&used).unwrap().is_none(), "another process holds it");
-        remove_leftovers(base.path());
+        remove_leftovers_in(base.path());
         assert!(!left.exists() && !empty.exists() && used.exists() && strange.exists());
         assert!(lock(&empty).unwrap().is_none(), "it is gone");
     }
@@ -213,7 +273,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while busy.load(std::sync::atomic::Ordering::Relaxed) {
-                    remove_leftovers(base.path());
+                    remove_leftovers_in(base.path());
                 }
             });
             for _ in 0..500 {

@@ -18,6 +18,8 @@ pub struct TextPlayer<G: Game> {
     write: TextRequestWriter<G>,
     seed: u64,
     process: Option<LineProcess>,
+    /// How the CPU time of the last process was measured.
+    meter: Option<&'static str>,
     gone: Option<Fault>,
     problem: Option<Box<FaultReport>>,
     text: Vec<u8>,
@@ -26,7 +28,16 @@ pub struct TextPlayer<G: Game> {
 impl<G: Game> TextPlayer<G> {
     /// A player that starts a new process for each game.
     pub fn new(program: Program, write: TextRequestWriter<G>) -> Self {
-        Self { program, write, seed: 0, process: None, gone: None, problem: None, text: Vec::new() }
+        Self {
+            program,
+            write,
+            seed: 0,
+            process: None,
+            meter: None,
+            gone: None,
+            problem: None,
+            text: Vec::new(),
+        }
     }
 
     /// The process id, while a process runs.
@@ -69,7 +80,10 @@ impl<G: Game> Player<G> for TextPlayer<G> {
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
         if self.process.is_none() {
             match self.start() {
-                Ok(process) => self.process = Some(process),
+                Ok(process) => {
+                    self.meter = Some(process.meter());
+                    self.process = Some(process);
+                }
                 Err(report) => self.problem = Some(report),
             }
         }
@@ -105,6 +119,10 @@ impl<G: Game> Player<G> for TextPlayer<G> {
 
     fn take_output(&mut self) -> String {
         self.process.as_mut().map(BotConnection::printed).unwrap_or_default()
+    }
+
+    fn meter(&self) -> Option<&'static str> {
+        self.meter
     }
 
     fn game_over(&mut self) {

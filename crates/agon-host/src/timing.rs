@@ -4,9 +4,15 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_core::AnswerTimes;
+
+use crate::test_switches::is_off;
+
+use crate::sandbox::BotGroup;
+use crate::sandbox::unsafe_syscalls::process_cpu_time;
 
 /// Usage of a process since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -46,29 +52,70 @@ impl UsageSample {
     }
 }
 
-/// The times from a request until a sample. The request was sent at `first` at the earliest. While this thread waited for a
-/// processor the bot may already have worked, so its CPU time is charged in any case. A bot with children is charged its waits,
-/// because its children may occupy the processor.
-pub fn since_asked(
-    asked: UsageSample,
-    first: Instant,
-    until: UsageSample,
-    has_children: bool,
-) -> AnswerTimes {
-    let mut times = until.since(asked);
-    if has_children {
-        times.wait = Duration::ZERO;
-    }
-    times.charged_at_least(times.cpu.min(until.at.saturating_duration_since(first)))
+/// The times from a request until a sample. The request was sent at `first` at the earliest.
+///
+/// All CPU time since the last answer is charged, also what was used before the request: a bot that thinks on another bot's time
+/// pays for it. Up to the wall time since the request the charge is exact. More than that can only come from before the request
+/// or from several cores; a little of it is forgiven, because the Python host works a little after each answer.
+pub fn since_asked(asked: UsageSample, first: Instant, until: UsageSample, limit: Duration) -> AnswerTimes {
+    let times = until.since(asked);
+    let wall = until.at.saturating_duration_since(first);
+    let forgiven = MAX_FORGIVEN_CPU.min(limit / 100);
+    // While this thread waited for a processor the bot may already have worked, so its CPU time is charged in any case.
+    let all = times.cpu > wall + forgiven && !is_off("meter");
+    times.charged_at_least(if all { times.cpu } else { times.cpu.min(wall) })
 }
 
-/// Reads the usage of a process. It keeps the files open, so a reading costs a few microseconds.
+/// Whether the bot must have worked before the request: it used more CPU time than has passed since.
+pub fn worked_before(times: AnswerTimes, wall: Duration) -> bool {
+    times.cpu > wall + MAX_FORGIVEN_CPU && !is_off("meter")
+}
+
+/// Maximum CPU time beyond the wall time of an answer that is not charged; at most a hundredth of the limit.
+const MAX_FORGIVEN_CPU: Duration = Duration::from_micros(200);
+
+/// Minimum interval between two readings of a bot's cgroup, which cost more than an answer of a fast bot may.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+/// The same for a bot that can have only one thread and no children: the look only confirms that.
+const LOOK_INTERVAL_IF_SINGLE: Duration = Duration::from_millis(20);
+/// CPU time of starting a fork for a call and of ending it after its answer, which only the cgroup counts.
+const CALL_EXIT_ALLOWANCE: Duration = Duration::from_millis(2);
+/// The cgroup's figure lags behind running processes by up to a tick of the kernel.
+const GROUP_LAG: Duration = Duration::from_millis(4);
+
+/// Reads the usage of a bot: all CPU time of all its processes, ended ones included. It keeps the files open, so a reading costs a
+/// few microseconds.
+///
+/// The clock of the answering process counts all its threads. What other processes use is found by comparing that clock with the
+/// bot's cgroup at intervals ([`CpuMeter::look`]). The cgroup only ever counts up, so nothing is missed between two looks. Without a
+/// cgroup a sandboxed bot cannot start processes.
 #[derive(Debug)]
 pub struct CpuMeter {
     tasks: Option<File>,
     leader: Option<File>,
     children: Option<File>,
     pid: u32,
+    group: Option<Arc<BotGroup>>,
+    /// The process that has loaded the bot, if another one answers. It only runs the host's code.
+    loader: Option<u32>,
+    /// The process can have only one thread and no children.
+    is_single: bool,
+    seen: Cell<CgroupReadings>,
+}
+
+/// What the looks at the bot's cgroup have shown.
+#[derive(Clone, Copy, Default, Debug)]
+struct CgroupReadings {
+    at: Option<Instant>,
+    /// CPU time in the cgroup that neither known process had used at the first look.
+    base: Option<Duration>,
+    /// CPU time of other processes since then.
+    others: Duration,
+    /// Clock of the process at the last reading. It stays when the process is gone.
+    own: Duration,
+    loader: Duration,
+    /// CPU time of forks that gave one answer each.
+    calls: Duration,
 }
 
 /// Whether a process has more threads than one, and children.
@@ -94,34 +141,119 @@ impl TaskFlags {
 const LINKS_OF_ONE_THREAD: u64 = 3;
 
 impl CpuMeter {
-    /// A meter of this process. If the kernel has no such figures, every reading is zero, and the wall time is charged.
+    /// A meter of a process without a cgroup. If the kernel has no such figures, every reading is zero, and the wall time is charged.
     pub fn new(pid: u32) -> Self {
         let tasks = File::open(format!("/proc/{pid}/task")).ok();
         let leader = File::open(format!("/proc/{pid}/schedstat")).ok();
         let children = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
-        Self { tasks, leader, children, pid }
+        Self {
+            tasks,
+            leader,
+            children,
+            pid,
+            group: None,
+            loader: None,
+            is_single: false,
+            seen: Cell::default(),
+        }
     }
 
-    /// The usage until now. Threads that have ended are not counted.
+    /// A meter of a bot that answers with this process. `loader` is the process that has loaded the bot, if it is another one.
+    /// `is_single`: it should have only one thread and no children, so a reading costs less; if it has some nevertheless, the looks at
+    /// its cgroup find them.
+    pub fn of_bot(pid: u32, group: Option<Arc<BotGroup>>, loader: Option<u32>, is_single: bool) -> Self {
+        let loader = loader.filter(|&loader| loader != pid);
+        let meter = Self { group, loader, is_single, ..Self::new(pid) };
+        meter.look();
+        meter
+    }
+
+    /// How this meter measures, in one word: `cgroup`, all processes that the bot ever had; `process`, one process that can start no
+    /// other.
+    pub fn kind(&self) -> &'static str {
+        if self.group.is_some() { "cgroup" } else { "process" }
+    }
+
+    /// Forgets what the looks have shown: from now on the bot itself is measured, not how it was loaded.
+    pub fn start_over(&self) {
+        self.seen.set(CgroupReadings::default());
+        self.look();
+    }
+
+    /// Counts a fork that gave an answer.
+    pub fn add_call(&self, usage: Usage) {
+        let mut seen = self.seen.get();
+        seen.calls += usage.cpu + CALL_EXIT_ALLOWANCE;
+        self.seen.set(seen);
+    }
+
+    /// Compares the bot's cgroup with the clocks of the known processes.
+    pub fn look(&self) {
+        let mut seen = self.seen.get();
+        seen.at = Some(Instant::now());
+        let total = self.group.as_ref().and_then(|group| group.cpu_time());
+        // The clocks are read after the cgroup: a process that runs meanwhile must not look like two.
+        seen.own = self.own_cpu_time().unwrap_or(seen.own);
+        seen.loader = self.loader.and_then(process_cpu_time).unwrap_or(seen.loader);
+        if let Some(total) = total {
+            let unknown = total.saturating_sub(seen.own + seen.loader + seen.calls);
+            let base = *seen.base.get_or_insert(unknown + GROUP_LAG);
+            seen.others = seen.others.max(unknown.saturating_sub(base));
+        }
+        self.seen.set(seen);
+    }
+
+    /// CPU time of the answering process. If it should have one thread, only that one is counted, so that others show up as unknown.
+    fn own_cpu_time(&self) -> Option<Duration> {
+        if !self.is_single {
+            return process_cpu_time(self.pid);
+        }
+        self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).map(|usage| usage.cpu)
+    }
+
+    /// The same, if the last look was some time ago.
+    pub fn look_if_due(&self) {
+        let interval = if self.is_single { LOOK_INTERVAL_IF_SINGLE } else { LOOK_INTERVAL };
+        if self.group.is_some() && self.seen.get().at.is_none_or(|at| at.elapsed() >= interval) {
+            self.look();
+        }
+    }
+
+    /// The usage until now, with a look at the cgroup.
     pub fn read(&self) -> Usage {
+        self.look();
         self.read_with(self.task_flags())
     }
 
-    /// The same, if the flags are already known.
+    /// The usage of a bot with these threads and children, without a look at the cgroup.
     pub fn read_with(&self, flags: TaskFlags) -> Usage {
-        let Some(leader) = &self.leader else { return Usage::default() };
-        let own = if flags.threads { self.read_threads() } else { read_schedstat(leader) };
-        let mut usage = own.unwrap_or_default();
-        // A bot is charged for its children.
-        if flags.children {
-            usage.cpu += self.read_children().cpu;
+        if self.is_single {
+            return self.read_single();
         }
-        usage
+        let wait = if flags.threads {
+            self.wait_of_threads()
+        } else {
+            self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default().wait
+        };
+        let mut seen = self.seen.get();
+        seen.own = process_cpu_time(self.pid).unwrap_or(seen.own);
+        if is_off("meter") {
+            seen.own = self.cpu_of_running_threads();
+        }
+        self.seen.set(seen);
+        let mut cpu = seen.own + seen.others;
+        // Without a cgroup, only what still runs can be counted, and the children may occupy the processor for which it waits.
+        if self.group.is_none() && flags.children {
+            cpu += self.read_children().cpu;
+            return Usage { cpu, wait: Duration::ZERO };
+        }
+        Usage { cpu, wait }
     }
 
-    /// The same for a process that can have only one thread.
+    /// The usage of a process that can have only one thread and no children, without a look at the cgroup.
     pub fn read_single(&self) -> Usage {
-        self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default()
+        let own = self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default();
+        Usage { cpu: own.cpu + self.seen.get().others, wait: own.wait }
     }
 
     fn has_threads(&self) -> bool {
@@ -129,13 +261,22 @@ impl CpuMeter {
         about.is_some_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
     }
 
-    fn read_threads(&self) -> io::Result<Usage> {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid))?.flatten();
-        let usage = threads.filter_map(|thread| {
+    /// Time that its running threads have waited for a processor.
+    fn wait_of_threads(&self) -> Duration {
+        self.usage_of_threads().map(|usage| usage.wait).sum()
+    }
+
+    /// CPU time of the threads that still run: what a weaker meter would count.
+    fn cpu_of_running_threads(&self) -> Duration {
+        self.usage_of_threads().map(|usage| usage.cpu).sum()
+    }
+
+    fn usage_of_threads(&self) -> impl Iterator<Item = Usage> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
+        threads.filter_map(|thread| {
             let file = File::open(thread.path().join("schedstat")).ok()?;
             read_schedstat(&file).ok()
-        });
-        Ok(usage.fold(Usage::default(), Usage::plus))
+        })
     }
 
     /// The usage of its children that run or wait to be reaped.
@@ -230,6 +371,23 @@ const MAX_STEAL_TIME_AGE: Duration = Duration::from_millis(50);
 /// The usage of a process with one thread, read once.
 pub fn usage_of(pid: u32) -> Usage {
     File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_schedstat(&file)).unwrap_or_default()
+}
+
+/// Whether a process has threads besides the first, looked up once.
+pub fn has_threads(pid: u32) -> bool {
+    std::fs::metadata(format!("/proc/{pid}/task")).is_ok_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
+}
+
+/// Whether the session of a process has other processes. A bot's processes cannot leave its session. Looks at all processes.
+pub fn leads_others(pid: u32) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let session = |other: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{other}/stat")).ok()?;
+        // Field 6 of the line, field 4 after the name.
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(3)?.parse::<u32>().ok()
+    };
+    others.filter(|&other| other != pid).any(|other| session(other) == Some(pid))
 }
 
 /// Whether a process with one thread has never slept voluntarily since its start. Then it always ran, was runnable, or the machine

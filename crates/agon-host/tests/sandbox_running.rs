@@ -84,14 +84,11 @@ fn pid_is_the_bots_and_signals_reach_it() {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("stat");
             stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next())
         };
+        let is_stopped = || process.group().map_or_else(|| state() == Some('T'), |group| group.is_frozen());
         process.pause().expect("pause");
-        agon_test_servers::wait_until(&format!("it is stopped, {:?}", harness.situation), || {
-            state() == Some('T')
-        });
+        agon_test_servers::wait_until(&format!("it is stopped, {:?}", harness.situation), is_stopped);
         process.resume().expect("resume");
-        agon_test_servers::wait_until(&format!("it continues, {:?}", harness.situation), || {
-            state() != Some('T')
-        });
+        agon_test_servers::wait_until(&format!("it continues, {:?}", harness.situation), || !is_stopped());
         assert_eq!(process.try_wait(), None);
         assert_eq!(process.kill_all(), BotExit::Stopped);
         assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));
@@ -244,7 +241,8 @@ fn missing_required_layer_is_named_in_the_error() {
     everywhere(|harness| {
         let mut policy = harness.policy("");
         policy.required.push(LayerKind::Cgroup);
-        let error = harness.spawn(&policy).expect_err("no cgroup was given");
+        let launcher = Launcher::new(env!("CARGO_BIN_EXE_agon-launch")).with_test_cgroups([""; 0]);
+        let error = launcher.spawn(&policy, Streams::default()).expect_err("no cgroup was given");
         assert!(error.to_string().contains("cgroup"), "{error}");
         assert!(matches!(error, SandboxError::Missing(layers) if layers.len() == 1));
         let mut policy = harness.policy("");

@@ -34,6 +34,7 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         sandbox: SandboxMode::Off,
         folder,
         keep_record,
+        deadline: None,
     };
     check(&order, &mut |note| panic!("{note}")).unwrap()
 }

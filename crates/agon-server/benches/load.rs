@@ -107,6 +107,8 @@ fn serve(data: &Path, file: &Path, live: bool) {
         let mut config = Config::new(data);
         config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
         config.files = vec![file.to_owned()];
+        // All viewers of this benchmark have one address.
+        config.streams.per_address = config.streams.total;
         let server = Server::bind(config).await.unwrap();
         if live {
             run(server.app(), file);

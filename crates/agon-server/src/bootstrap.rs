@@ -27,7 +27,11 @@ pub async fn first_organiser(app: &AppState) -> Result<Option<String>, StartErro
             StartError::other(format!("the organiser's password: {}", error.message()))
         };
         passwords::check("password", UNATTENDED_ACCOUNT, password.expose()).map_err(password_error)?;
-        let password_hash = app.passwords.hash(password.expose().to_owned()).await.map_err(password_error)?;
+        let password_hash = app
+            .passwords
+            .hash(passwords::HashFor::KnownClient, password.expose().to_owned())
+            .await
+            .map_err(password_error)?;
         let by = SignUpGrant::Open(Role::Organiser);
         app.site_db
             .create_account(&NewAccount {

@@ -74,6 +74,10 @@ pub struct Config {
     pub grace: Duration,
     /// Rate limits.
     pub limits: RateLimits,
+    /// Maximum numbers of live streams.
+    pub streams: StreamLimits,
+    /// Budgets for uploads and their checks.
+    pub uploads: UploadBudgets,
     /// Password of the first organiser, if the account is created without a link.
     pub organiser_password: Option<SecretString>,
 }
@@ -91,15 +95,35 @@ impl Rate {
     const fn new(burst: u32, every_ms: u64) -> Self {
         Self { burst, every: Duration::from_millis(every_ms) }
     }
+
+    /// The rate of a network with this many times the limit of one address.
+    pub const fn times(self, factor: u32) -> Self {
+        let every = match self.every.checked_div(factor) {
+            Some(every) => every,
+            None => self.every,
+        };
+        Self { burst: self.burst.saturating_mul(factor), every }
+    }
 }
 
-/// Rate limits.
+/// Rate limits. For addresses, a limit is that of one IPv4 address or one IPv6 /64; a /24 or /48 has four times as much, a /16 or /32
+/// sixteen times ([`crate::middleware::address::NetworkWidth`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateLimits {
-    /// Failed sign-ins from one address.
+    /// Failed sign-ins from one address, to any account.
     pub sign_in_address: Rate,
-    /// Failed sign-ins to one name.
-    pub sign_in_name: Rate,
+    /// Failed sign-ins from one address to one account.
+    pub sign_in_pair: Rate,
+    /// Failed sign-ins to one account from all clients that have never signed in to it.
+    pub sign_in_account: Rate,
+    /// Sign-ins to one account beyond `sign_in_account`, for each address.
+    pub sign_in_first: Rate,
+    /// Failed sign-ins from one address that has signed in to the account before. Beyond it, attempts wait.
+    pub sign_in_known_address: Rate,
+    /// Failed sign-ins from one browser that has signed in to the account before.
+    pub sign_in_known_browser: Rate,
+    /// Failed changes of the password in one session.
+    pub password_change: Rate,
     /// New accounts from one address.
     pub sign_up: Rate,
     /// Uploads by one account.
@@ -112,7 +136,12 @@ impl Default for RateLimits {
     fn default() -> Self {
         Self {
             sign_in_address: Rate::new(10, 6_000),
-            sign_in_name: Rate::new(5, 60_000),
+            sign_in_pair: Rate::new(5, 60_000),
+            sign_in_account: Rate::new(20, 4_000),
+            sign_in_first: Rate::new(1, 24 * 60 * 60 * 1000),
+            sign_in_known_address: Rate::new(5, 3_000),
+            sign_in_known_browser: Rate::new(10, 30_000),
+            password_change: Rate::new(5, 60_000),
             sign_up: Rate::new(5, 720_000),
             uploads: Rate::new(20, 180_000),
             changes: Rate::new(120, 500),
@@ -124,7 +153,64 @@ impl RateLimits {
     /// Practically no limits, for tests of other things.
     pub const fn generous() -> Self {
         let rate = Rate::new(1_000_000, 1);
-        Self { sign_in_address: rate, sign_in_name: rate, sign_up: rate, uploads: rate, changes: rate }
+        Self {
+            sign_in_address: rate,
+            sign_in_pair: rate,
+            sign_in_account: rate,
+            sign_in_first: rate,
+            sign_in_known_address: rate,
+            sign_in_known_browser: rate,
+            password_change: rate,
+            sign_up: rate,
+            uploads: rate,
+            changes: rate,
+        }
+    }
+}
+
+/// Maximum numbers of open live streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamLimits {
+    /// Of all clients.
+    pub total: usize,
+    /// Of all clients that are not signed in. The rest is for users.
+    pub anonymous: usize,
+    /// Of clients that are not signed in, from one IPv4 address or IPv6 /64. A /24 or /48 has four times as many.
+    pub per_address: usize,
+    /// Of one account.
+    pub per_account: usize,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self { total: 2_000, anonymous: 1_600, per_address: 200, per_account: 32 }
+    }
+}
+
+/// Budgets for uploads and their checks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UploadBudgets {
+    /// Maximum bytes on disk for the submissions of one account, old versions included.
+    pub disk_per_account: u64,
+    /// Maximum bytes on disk for all submissions.
+    pub disk_total: u64,
+    /// Uploads are refused while the disk of the data folder has fewer free bytes.
+    pub min_free_disk: u64,
+    /// Maximum number of uploads that are received at the same time. Further ones wait.
+    pub receiving: usize,
+    /// The same for one account.
+    pub receiving_per_account: usize,
+}
+
+impl Default for UploadBudgets {
+    fn default() -> Self {
+        Self {
+            disk_per_account: 1 << 30,
+            disk_total: 20 << 30,
+            min_free_disk: 512 << 20,
+            receiving: 128,
+            receiving_per_account: 4,
+        }
     }
 }
 
@@ -149,6 +235,8 @@ impl Config {
             checks: 1.max(cores / 2),
             grace: Duration::from_secs(20),
             limits: RateLimits::default(),
+            streams: StreamLimits::default(),
+            uploads: UploadBudgets::default(),
             organiser_password: None,
         }
     }

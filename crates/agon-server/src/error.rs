@@ -256,10 +256,26 @@ impl From<SiteDbError> for ApiError {
             SiteDbError::TooMany { limit } => {
                 Self::conflict("too_many", format!("at most {limit} are allowed"))
             }
+            SiteDbError::QuotaExceeded { of_site, used, more, limit } => {
+                quota_error(of_site, used, more, limit)
+            }
             SiteDbError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
             other => Self::internal(other),
         }
     }
+}
+
+/// The error of an upload that does not fit on the disk any more.
+fn quota_error(of_site: bool, used: u64, more: u64, limit: u64) -> ApiError {
+    let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let numbers = format!("{} of {}, and this one needs {}", mib(used), mib(limit), mib(more));
+    if of_site {
+        let message = format!("all submissions of this site occupy {numbers}");
+        return ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "site_quota", message)
+            .hint("ask an organiser to raise the limit (`agon serve --upload-total`), and submit again");
+    }
+    ApiError::conflict("quota", format!("your submissions, old versions included, occupy {numbers}"))
+        .hint("withdraw bots that you do not need, submit smaller files, or ask an organiser to raise the limit (`agon serve --upload-quota`)")
 }
 
 /// The message of a panic.

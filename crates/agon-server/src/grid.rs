@@ -15,6 +15,9 @@ use crate::error::StartError;
 /// Timeout for queries to NATS that the dashboard and `/metrics` make.
 const NATS_QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// An outage of the NATS server is logged after this time.
+const OUTAGE_NOTICE_AFTER: Duration = Duration::from_secs(2);
+
 /// Connection to the workers, and statistics per competition.
 pub struct GridClient {
     /// Connection to NATS.
@@ -51,12 +54,22 @@ pub struct JobCounts {
     pub leased: u64,
 }
 
+/// Logs outages of the NATS server.
+async fn report_outages(link: NatsConnection) {
+    let meanwhile = "workers finish their jobs and keep the results until it is back; reconnecting";
+    let tell = |words: &str| tracing::warn!("{words}");
+    link.connectivity().report_outages(link.url(), OUTAGE_NOTICE_AFTER, meanwhile, tell).await;
+}
+
 impl GridClient {
     /// Connects to NATS, checks the permissions and subscribes to heartbeats.
     pub async fn open(options: &NatsOptions) -> Result<Self, StartError> {
         let link = NatsConnection::connect(options).await?;
         permissions::check(&link, Role::Coordinator).await?;
         let directory = WorkerDirectory::listen(&link).await?;
+        directory.answer_queries().await?;
+        // Ends with the runtime.
+        tokio::spawn(report_outages(link.clone()));
         Ok(Self { link, directory, stats: Mutex::default() })
     }
 

@@ -11,6 +11,7 @@ pub mod config;
 pub mod error;
 pub mod extract;
 pub mod grid;
+pub mod health;
 mod listen;
 pub mod metrics;
 pub mod middleware;
@@ -21,7 +22,9 @@ pub mod read_model;
 pub mod routes;
 pub mod runs;
 mod server;
+pub mod sign_in;
 pub mod state;
+pub mod stream_limits;
 pub mod uploads;
 
 use axum::extract::DefaultBodyLimit;
@@ -58,7 +61,8 @@ pub fn router(app: AppState) -> Router {
     let describe = move || std::future::ready(openapi_response(description.clone()));
     let router = router
         .route("/api/openapi.json", routing::get(describe))
-        .route("/healthz", routing::get(metrics::health))
+        .route("/healthz", routing::get(health::healthz))
+        .route("/readyz", routing::get(health::readyz))
         .route("/metrics", routing::get(metrics::metrics))
         .method_not_allowed_fallback(assets::method_not_allowed)
         .fallback(assets::serve_app);

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt as _;
 
-use crate::middleware::address::PeerAddr;
+use crate::middleware::address::{NetworkWidth, PeerAddr};
 use crate::state::AppState;
 
 /// Maximum number of connections. Further clients wait to be accepted.
@@ -147,6 +147,8 @@ impl ConnectionCounts {
 
     /// Reserves a slot, if the address has one left.
     fn acquire(counts: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+        // With IPv6 one client has a whole /64.
+        let address = NetworkWidth::Host.network(address);
         let mut by_address = counts.by_address.lock_ignoring_poison();
         let count = by_address.entry(address).or_default();
         if *count >= counts.max_per_address {
@@ -291,6 +293,11 @@ mod tests {
         drop(first);
         assert!(ConnectionCounts::acquire(&counts, one).is_some());
         drop(second);
+        let v6 = |text: &str| ConnectionCounts::acquire(&counts, text.parse().unwrap());
+        let held = (v6("2001:db8::1"), v6("2001:db8::2"));
+        assert!(held.0.is_some() && held.1.is_some());
+        assert!(v6("2001:db8::3").is_none(), "each address of a /64 has a limit of its own");
+        drop(held);
         assert!(counts.by_address.lock().unwrap().is_empty(), "closed connections leave no entries");
     }
 }

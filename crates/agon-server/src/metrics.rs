@@ -1,4 +1,4 @@
-//! Metrics for `/metrics` (Prometheus text format), and the health check `/healthz`.
+//! Metrics for `/metrics` (Prometheus text format).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use agon_core::LockIgnoringPoison as _;
 use agon_grid::messages::Heartbeat;
 use agon_grid::worker_directory::WorkerStatus as WorkerState;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -35,8 +35,7 @@ const BUCKETS: [(u64, &str); 9] = [
 pub struct HttpMetrics {
     routes: Mutex<HashMap<String, RouteMetrics>>,
     uploads: Mutex<BTreeMap<&'static str, u64>>,
-    /// Open live streams.
-    pub watchers: AtomicI64,
+    sign_ins: Mutex<BTreeMap<&'static str, u64>>,
     /// Games being played on this machine.
     pub games: AtomicI64,
     /// Open connections.
@@ -55,6 +54,11 @@ impl HttpMetrics {
     /// Counts an upload by its outcome: `accepted`, `refused`, `broke`, `too_large`, ... The set of outcomes is small and fixed.
     pub fn upload(&self, outcome: &'static str) {
         *lock(&self.uploads).entry(outcome).or_default() += 1;
+    }
+
+    /// Counts a sign-in by its outcome: `right`, `wrong`, `limited` or `delayed`.
+    pub fn sign_in(&self, outcome: &'static str) {
+        *lock(&self.sign_ins).entry(outcome).or_default() += 1;
     }
 
     fn record_response(&self, route: &str, method: &'static str, status: u16, took: Duration) {
@@ -96,19 +100,6 @@ pub async fn count_requests(State(app): State<AppState>, request: Request, next:
     response
 }
 
-/// Answers `ok` if the site database responds.
-pub async fn health(State(app): State<AppState>) -> Response {
-    let answers = tokio::time::timeout(Duration::from_secs(5), app.site_db.count_queued());
-    match answers.await {
-        Ok(Ok(_)) => (StatusCode::OK, "ok\n").into_response(),
-        Ok(Err(error)) => {
-            let _ = crate::error::ApiError::internal(error);
-            (StatusCode::SERVICE_UNAVAILABLE, "the site database does not answer\n").into_response()
-        }
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the site database takes too long\n").into_response(),
-    }
-}
-
 /// Writes all metrics.
 pub async fn metrics(State(app): State<AppState>) -> Response {
     let mut text = String::new();
@@ -124,7 +115,7 @@ pub async fn metrics(State(app): State<AppState>) -> Response {
         ("agon_sessions", "Active sessions.", sessions),
         ("agon_games_running", "Games being played.", games),
         ("agon_submissions_queued", "Submissions waiting for their check.", queued),
-        ("agon_watchers", "Open live streams.", gauge(&app.meters.watchers)),
+        ("agon_watchers", "Open live streams.", app.streams.total() as u64),
         ("agon_connections", "Open connections.", gauge(&app.meters.connections)),
         ("agon_uptime_seconds", "Time since the server started.", app.started.elapsed().as_secs()),
     ] {
@@ -134,6 +125,11 @@ pub async fn metrics(State(app): State<AppState>) -> Response {
     for (outcome, count) in &*lock(&app.meters.uploads) {
         let _ = writeln!(text, "agon_uploads_total{{outcome=\"{outcome}\"}} {count}");
     }
+    write_header(&mut text, "agon_sign_ins_total", "counter", "Attempts to sign in by outcome.");
+    for (outcome, count) in &*lock(&app.meters.sign_ins) {
+        let _ = writeln!(text, "agon_sign_ins_total{{outcome=\"{outcome}\"}} {count}");
+    }
+    crate::health::write_metrics(&app, &mut text).await;
     if let Some(grid) = &app.grid {
         write_workers(grid, &mut text).await;
     }
@@ -180,11 +176,14 @@ fn write_requests(metrics: &HttpMetrics, text: &mut String) {
 /// Writes the metrics of workers, jobs and cross-checks.
 async fn write_workers(grid: &GridClient, text: &mut String) {
     let list = grid.directory.workers();
+    agon_grid::metrics::write_connectivity(text, grid.link.connectivity().stats());
+    agon_grid::metrics::write_failed_jobs(text, &list);
     write_header(text, "agon_workers", "gauge", "Workers by state.");
     for state in [
         WorkerState::Playing,
         WorkerState::Idle,
         WorkerState::Draining,
+        WorkerState::Failing,
         WorkerState::Refused,
         WorkerState::Lost,
     ] {

@@ -8,11 +8,13 @@ use agon_site_db::SecretString;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, ApiResult};
 
 const MAX_PARALLEL_HASHES: usize = 2;
+/// Maximum number of them for clients that the server does not know, so that a flood of guesses does not delay others.
+const MAX_PARALLEL_HASHES_OF_STRANGERS: usize = 1;
 /// Time that a request waits for a hashing slot before it gets a 503.
 const HASH_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_PASSWORD_CHARS: usize = 10;
@@ -71,9 +73,19 @@ const COMMON_PASSWORDS: &[&str] = &[
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
+/// For which client a password is hashed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HashFor {
+    /// A client that has signed in to the account before.
+    KnownClient,
+    /// Any other client.
+    Stranger,
+}
+
 /// Hashes and verifies passwords, at most [`MAX_PARALLEL_HASHES`] at a time.
 pub struct Passwords {
     permits: Arc<Semaphore>,
+    stranger_permits: Arc<Semaphore>,
 }
 
 impl Default for Passwords {
@@ -85,12 +97,15 @@ impl Default for Passwords {
 impl Passwords {
     /// With all slots free.
     pub fn new() -> Self {
-        Self { permits: Arc::new(Semaphore::new(MAX_PARALLEL_HASHES)) }
+        Self {
+            permits: Arc::new(Semaphore::new(MAX_PARALLEL_HASHES)),
+            stranger_permits: Arc::new(Semaphore::new(MAX_PARALLEL_HASHES_OF_STRANGERS)),
+        }
     }
 
     /// Hashes a password for storage.
-    pub async fn hash(&self, password: String) -> ApiResult<SecretString> {
-        self.run_hashing(move || {
+    pub async fn hash(&self, client: HashFor, password: String) -> ApiResult<SecretString> {
+        self.run_hashing(client, move || {
             let mut salt = [0_u8; 16];
             getrandom::fill(&mut salt).map_err(|error| error.to_string())?;
             let hash = argon2()?.hash_password_with_salt(password.as_bytes(), &salt);
@@ -100,8 +115,13 @@ impl Passwords {
     }
 
     /// Whether the password is right. With `None` (no such account) the answer is no, after the same time.
-    pub async fn verify(&self, password: String, stored_hash: Option<SecretString>) -> ApiResult<bool> {
-        self.run_hashing(move || {
+    pub async fn verify(
+        &self,
+        client: HashFor,
+        password: String,
+        stored_hash: Option<SecretString>,
+    ) -> ApiResult<bool> {
+        self.run_hashing(client, move || {
             let text = stored_hash.as_ref().map_or(DUMMY_HASH, SecretString::expose);
             let hash = PasswordHash::new(text).map_err(|error| error.to_string())?;
             // Longer passwords are not allowed, so they are wrong. Hashing megabytes would be slow.
@@ -114,9 +134,10 @@ impl Passwords {
 
     async fn run_hashing<T: Send + 'static>(
         &self,
+        client: HashFor,
         work: impl FnOnce() -> Result<T, String> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = tokio::time::timeout(HASH_QUEUE_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
+        let permit = tokio::time::timeout(HASH_QUEUE_TIMEOUT, self.wait_for_permit(client))
             .await
             .map_err(|_| ApiError::busy("too many sign-ins at the moment", 10))?
             .map_err(ApiError::internal)?;
@@ -126,6 +147,20 @@ impl Passwords {
             done
         });
         done.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+    }
+}
+
+impl Passwords {
+    /// Waits for a slot. A stranger waits for the slot of strangers first, so that at most one of them waits among the known clients.
+    async fn wait_for_permit(
+        &self,
+        client: HashFor,
+    ) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), AcquireError> {
+        let stranger = match client {
+            HashFor::KnownClient => None,
+            HashFor::Stranger => Some(Arc::clone(&self.stranger_permits).acquire_owned().await?),
+        };
+        Ok((Arc::clone(&self.permits).acquire_owned().await?, stranger))
     }
 }
 
@@ -180,18 +215,37 @@ mod tests {
     #[tokio::test]
     async fn verify_accepts_only_the_right_password() {
         let passwords = Passwords::new();
-        let hash = passwords.hash("a long password".to_owned()).await.unwrap();
+        let hash = passwords.hash(HashFor::Stranger, "a long password".to_owned()).await.unwrap();
         assert!(hash.expose().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         assert_ne!(
             hash,
-            passwords.hash("a long password".to_owned()).await.unwrap(),
+            passwords.hash(HashFor::Stranger, "a long password".to_owned()).await.unwrap(),
             "each hash has a different salt"
         );
-        assert!(passwords.verify("a long password".to_owned(), Some(hash.clone())).await.unwrap());
-        assert!(!passwords.verify("a long passwore".to_owned(), Some(hash)).await.unwrap());
         assert!(
-            !passwords.verify("a long password".to_owned(), None).await.unwrap(),
+            passwords
+                .verify(HashFor::Stranger, "a long password".to_owned(), Some(hash.clone()))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !passwords.verify(HashFor::Stranger, "a long passwore".to_owned(), Some(hash)).await.unwrap()
+        );
+        assert!(
+            !passwords.verify(HashFor::Stranger, "a long password".to_owned(), None).await.unwrap(),
             "an unknown account is not an error"
         );
+    }
+
+    #[tokio::test]
+    async fn known_client_does_not_wait_for_the_queue_of_strangers() {
+        let passwords = Passwords::new();
+        let _strangers = passwords.wait_for_permit(HashFor::Stranger).await.unwrap();
+        let next =
+            tokio::time::timeout(Duration::from_millis(20), passwords.wait_for_permit(HashFor::Stranger));
+        assert!(next.await.is_err(), "two strangers at a time");
+        let known =
+            tokio::time::timeout(Duration::from_secs(5), passwords.wait_for_permit(HashFor::KnownClient));
+        assert!(known.await.is_ok());
     }
 }

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::state::AppState;
-use crate::{bootstrap, listen, router, runs};
+use crate::{bootstrap, health, listen, router, runs};
 
 /// Interval at which expired sessions are deleted.
 const SESSION_SWEEP_INTERVAL: Duration = Duration::from_hours(1);
@@ -72,6 +72,7 @@ impl Server {
         tracing::info!(address = %self.address, nats, version = env!("CARGO_PKG_VERSION"), "server started");
         runs::resume_all(&app).await?;
         let sweeper = tokio::spawn(sweep_sessions(app.clone()));
+        let watch = tokio::spawn(health::watch(app.clone()));
         let router = router(app.clone());
         let connections = {
             let (app, grace) = (app.clone(), app.config.grace);
@@ -85,6 +86,7 @@ impl Server {
         let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(remaining(), connections).await;
         sweeper.abort();
+        watch.abort();
         app.site_db.disconnect().await?;
         tracing::info!("server stopped");
         Ok(())

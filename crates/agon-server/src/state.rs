@@ -11,12 +11,15 @@ use agon_store::PostgresLedger;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::grid::GridClient;
+use crate::health::HealthMonitor;
 use crate::metrics::HttpMetrics;
 use crate::middleware::rate_limit::RateLimiter;
 use crate::passwords::Passwords;
 use crate::read_model::CompetitionRegistry;
 use crate::runs::RunManager;
+use crate::stream_limits::StreamCounts;
 use crate::uploads::CheckQueue;
+use crate::uploads::budget::UploadSlots;
 
 /// State shared by all handlers; cheap to clone.
 #[derive(Clone)]
@@ -32,10 +35,16 @@ pub struct AppStateInner {
     pub competitions: CompetitionRegistry,
     /// Wakes the threads that check submitted bots.
     pub check_queue: CheckQueue,
+    /// Places for uploads that are being received.
+    pub upload_slots: UploadSlots,
     /// Connection to the workers, if games are played on other machines.
     pub grid: Option<GridClient>,
     /// Competitions being played.
     pub runs: RunManager,
+    /// Open live streams.
+    pub streams: StreamCounts,
+    /// State of the parts of the server.
+    pub health: HealthMonitor,
     /// Counters and gauges for `/metrics`.
     pub meters: HttpMetrics,
     /// Rate limiter.
@@ -66,9 +75,12 @@ impl AppState {
         };
         Ok(Self(Arc::new(AppStateInner {
             check_queue: CheckQueue::new(&config),
+            upload_slots: UploadSlots::new(&config.uploads),
             runs: RunManager::new(&config),
             grid,
             limiter: RateLimiter::new(config.limits),
+            streams: StreamCounts::default(),
+            health: HealthMonitor::default(),
             meters: HttpMetrics::default(),
             passwords: Passwords::new(),
             started: Instant::now(),

@@ -5,7 +5,6 @@ mod common;
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -195,7 +194,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         let film = reader.get(end["film"].as_str().unwrap()).await.json;
         assert_eq!(film["deltas"].as_array().unwrap().len(), turns, "{id}: {end}");
         assert_eq!((&film["outcome"], &film["names"]), (&outcome, &names), "{id}");
-        assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 0, "closed streams are still counted");
+        assert_eq!(site.app.streams.total(), 0, "closed streams are still counted");
     }
 }
 
@@ -288,12 +287,56 @@ async fn competition_events_are_streamed_until_the_server_stops() {
     assert!(table.id > progress.id);
     competition_handle.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
     assert_eq!(events.next().await.unwrap().data["state"], "over");
-    assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
-    // The number of streams is limited.
-    site.app.meters.watchers.store(2_000, Ordering::Release);
-    let full = reader.get("competitions/cup/events").await;
-    assert_eq!((full.status.as_u16(), full.code(), full.header("retry-after")), (503, "busy", "30"));
+    assert_eq!(site.app.streams.total(), 1);
     site.app.stopping.send_replace(true);
     assert!(events.next().await.is_none(), "the stream does not end");
     assert_eq!(reader.get("competitions/cup/events").await.status, 503);
+}
+
+/// Opens as many event streams as the server allows, at most `most`.
+async fn open_streams(client: &Client, most: usize) -> (Vec<Events>, u16) {
+    let mut opened = Vec::new();
+    for _ in 0..most {
+        let request = client.request("GET", "competitions/cup/events");
+        let response = client.router.clone().oneshot(request).await.unwrap();
+        if response.status() != 200 {
+            assert_eq!(response.headers()["retry-after"], "30");
+            return (opened, response.status().as_u16());
+        }
+        opened.push(Events { body: response.into_body().into_data_stream(), text: String::new() });
+    }
+    (opened, 200)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_address_or_account_holds_only_its_share_of_the_streams() {
+    let site = Site::with(|config| config.proxies = 1).await;
+    write_competition(
+        &site,
+        "cup",
+        &competition_text("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]),
+    );
+    site.host("cup", CompetitionState::Running, &[]).await;
+    let limits = site.app.config.streams;
+    let from = |address: &str| site.anonymous().header("x-forwarded-for", address);
+    let (held, status) = open_streams(&from("192.0.2.1"), 2_000).await;
+    assert_eq!((held.len(), status), (limits.per_address, 429), "one address can hold all streams");
+    let (other, status) = open_streams(&from("198.51.100.1"), 1).await;
+    assert_eq!((other.len(), status), (1, 200));
+    let ada = site.person("Ada", agon_site_db::Role::Author).await.header("x-forwarded-for", "192.0.2.1");
+    let (of_ada, status) = open_streams(&ada, 2_000).await;
+    assert_eq!((of_ada.len(), status), (limits.per_account, 429));
+    drop(of_ada);
+    // Many addresses can hold all streams of clients that are not signed in, but none of the users'.
+    let mut all = vec![held, other];
+    for number in 0..64 {
+        all.push(open_streams(&from(&format!("203.{number}.113.1")), 100).await.0);
+    }
+    assert_eq!(all.iter().map(Vec::len).sum::<usize>(), limits.anonymous);
+    let full = from("203.200.0.1").get("competitions/cup/events").await;
+    assert_eq!((full.status.as_u16(), full.code(), full.header("retry-after")), (503, "busy", "30"));
+    assert!(full.json["error"]["hint"].as_str().unwrap().contains("sign in"), "{}", full.json);
+    assert_eq!(open_streams(&ada, 1).await.1, 200);
+    drop(all);
+    assert_eq!(site.app.streams.total(), 0, "closed streams are still counted");
 }

@@ -1,4 +1,4 @@
-//! Errors of the site database. The first five are errors of the request: a server answers them with 4xx and may show their
+//! Errors of the site database. The first six are errors of the request: a server answers them with 4xx and may show their
 //! messages. The others are failures of the server.
 
 use std::fmt;
@@ -31,6 +31,17 @@ pub enum SiteDbError {
     TooMany {
         /// The limit.
         limit: u32,
+    },
+    /// The submissions would occupy more disk space than allowed.
+    QuotaExceeded {
+        /// Whether the limit of the whole site is reached, not that of the account.
+        of_site: bool,
+        /// Bytes in use.
+        used: u64,
+        /// Bytes of the new submission.
+        more: u64,
+        /// The limit in bytes.
+        limit: u64,
     },
     /// Invalid value.
     Invalid {
@@ -82,6 +93,7 @@ impl SiteDbError {
                 | Self::Taken { .. }
                 | Self::Conflict { .. }
                 | Self::TooMany { .. }
+                | Self::QuotaExceeded { .. }
                 | Self::Invalid { .. }
         ))
     }
@@ -94,6 +106,13 @@ impl SiteDbError {
             Self::Taken { what } => error(format!("this {what} is taken"), ""),
             Self::Conflict { what } => error(what.clone(), ""),
             Self::TooMany { limit } => error(format!("the limit of {limit} is reached"), ""),
+            Self::QuotaExceeded { of_site, used, more, limit } => error(
+                format!(
+                    "{} {used} of {limit} bytes, and this one needs {more} more",
+                    if *of_site { "the submissions of this site occupy" } else { "your submissions occupy" },
+                ),
+                "",
+            ),
             Self::Invalid { field, what } => error(what.clone(), "").at(Place::field(*field)),
             Self::NotASiteDb { place, what } => error(
                 format!("{place} is not a site database: {what}"),

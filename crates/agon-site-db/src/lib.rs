@@ -10,10 +10,12 @@ mod accounts;
 mod audit;
 mod competitions;
 mod counts;
+mod disk_usage;
 mod entrants;
 mod error;
 mod hosted;
 mod invitations;
+mod known_clients;
 mod model;
 mod names;
 mod open;
@@ -32,18 +34,20 @@ use sqlx::{Row as _, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
 pub use competitions::CompetitionFilter;
+pub use disk_usage::{DiskQuota, SubmissionPlace};
 pub use error::SiteDbError;
 pub use hosted::{
     CompetitionPatch, CompetitionState, Entrant, HostedCompetition, NewCompetition, NewEntrant,
     NewSubmission, Origin, RequeueCounts, Submission, SubmissionFilter, SubmissionId, SubmissionState,
     SubmissionVerdict, UploadLimits,
 };
+pub use known_clients::KNOWN_CLIENT_TIMEOUT_MS;
 pub use model::{
     Account, AccountId, AuditEntry, AuditFilter, AuditId, Credentials, EntrantId, Invitation, InvitationId,
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, PageRequest, ResultPage, Role,
     SecretString, Session, SignUpGrant, Token, TokenId, token_hash,
 };
-pub use names::MAX_NAME_CHARS;
+pub use names::{MAX_NAME_CHARS, name_key};
 pub use sessions::{SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS};
 pub use submissions::{MAX_CHECK_ATTEMPTS, MAX_TRIALS_BYTES};
 pub use tokens::MAX_TOKENS;

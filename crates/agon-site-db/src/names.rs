@@ -50,6 +50,11 @@ pub(super) fn key(name: &str) -> String {
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Unique form of any text given as a name, valid or not: equal for all spellings that sign in to one account. At most as long as a name.
+pub fn name_key(name: &str) -> String {
+    key(&name.trim().nfc().take(MAX_NAME_CHARS + 1).collect::<String>())
+}
+
 /// Whether a character is visible and does not affect its neighbours. Excludes control characters, direction marks, zero-width
 /// characters, special spaces and noncharacters.
 fn is_printable(c: char) -> bool {

@@ -15,8 +15,11 @@ use super::{Inner, Result, SiteDb, SiteDbError, error};
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../migrations/0001_site_db.sql"), include_str!("../migrations/0002_phase_columns.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001_site_db.sql"),
+    include_str!("../migrations/0002_phase_columns.sql"),
+    include_str!("../migrations/0003_known_clients_and_disk.sql"),
+];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
@@ -45,6 +48,7 @@ pub async fn open(path: &Path) -> Result<SiteDb> {
 async fn create(path: &Path) -> Result<()> {
     let image = database_image().await.map_err(error::in_file(path))?;
     let place = || path.display().to_string();
+    files::refuse_leftovers(path)?;
     files::NEW_FILE.write(path, &image).or_else(|error| match error.kind() {
         // Another process created it first; its file is equal.
         io::ErrorKind::AlreadyExists => Ok(()),

@@ -6,10 +6,10 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::competitions::check_state;
 use super::{
-    AccountId, CompetitionState, EntrantId, FromSiteRow, NewSubmission, PageRequest, RequeueCounts, Result,
-    ResultPage, SiteDb, SiteDbError, Submission, SubmissionFilter, SubmissionId, SubmissionState,
-    SubmissionVerdict, account_in, cursor, digest, enum_column, error, names, optional_time, result_page,
-    row_limit, time,
+    AccountId, CompetitionState, DiskQuota, EntrantId, FromSiteRow, NewSubmission, PageRequest,
+    RequeueCounts, Result, ResultPage, SiteDb, SiteDbError, Submission, SubmissionFilter, SubmissionId,
+    SubmissionState, SubmissionVerdict, account_in, cursor, digest, enum_column, error, names, optional_time,
+    result_page, row_limit, time,
 };
 
 /// Maximum total size of the trial records of a submission.
@@ -44,12 +44,23 @@ impl FromSiteRow for Submission {
 }
 
 impl SiteDb {
-    /// Queues a submission for its check, if the competition is in one of the states `allowed_states`. Fails with `Conflict` if the
-    /// entrant has withdrawn.
+    /// [`SiteDb::enqueue_within`] for a submission without files.
     pub async fn enqueue(
         &self,
         new: &NewSubmission,
         allowed_states: &[CompetitionState],
+    ) -> Result<Submission> {
+        self.enqueue_within(new, allowed_states, 0, DiskQuota::UNLIMITED).await
+    }
+
+    /// Queues a submission for its check, if the competition is in one of the states `allowed_states`. `disk_bytes` is what its files
+    /// occupy on disk. Fails with `Conflict` if the entrant has withdrawn, and with `QuotaExceeded` if the files do not fit.
+    pub async fn enqueue_within(
+        &self,
+        new: &NewSubmission,
+        allowed_states: &[CompetitionState],
+        disk_bytes: u64,
+        quota: DiskQuota,
     ) -> Result<Submission> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -60,6 +71,7 @@ impl SiteDb {
         }
         let (seq, competition) = self.competition_in(&mut change, &entrant.competition).await?;
         check_state(&competition, allowed_states)?;
+        self.check_disk_quota(&mut change, new.account, disk_bytes, quota).await?;
         // The name is only displayed. Control characters in it have no use and could garble the display.
         let file: String =
             names::truncated(&new.file, MAX_FILE_NAME_CHARS).chars().filter(|c| !c.is_control()).collect();
@@ -79,25 +91,40 @@ impl SiteDb {
         .execute(&mut *change)
         .await
         .map_err(error::unless_taken(self.path(), "submission id"))?;
+        self.set_disk_bytes_in(&mut change, &new.id, disk_bytes).await?;
         let submission = self.submission_in(&mut change, &new.id).await?.1;
         change.commit().await.map_err(self.failed())?;
         Ok(submission)
     }
 
-    /// Takes the next submission from the queue and marks it as being checked. Each is returned once, in the order of upload. Two
-    /// submissions of one entrant are never checked at the same time, so that later uploads get later versions.
+    /// [`SiteDb::claim_next_fairly`] without a limit for one account.
     pub async fn claim_next(&self, at: Timestamp) -> Result<Option<Submission>> {
+        self.claim_next_fairly(at, u32::MAX).await
+    }
+
+    /// Takes the next submission from the queue and marks it as being checked. Each is returned once. First come the accounts with the
+    /// fewest running checks, then those that used the least check time in the last hour, then the order of upload: an account with
+    /// many or slow submissions delays itself, not others. An account never has more than `max_per_account` checks at a time. Two
+    /// submissions of one entrant are never checked at the same time, so that later uploads get later versions.
+    pub async fn claim_next_fairly(&self, at: Timestamp, max_per_account: u32) -> Result<Option<Submission>> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let id: Option<String> = sqlx::query_scalar(
-            "UPDATE submission SET state = 'checking', started = ?, attempts = attempts + 1
+            "WITH running AS (SELECT account, count(*) AS checks FROM submission WHERE state = 'checking' GROUP BY account)
+             UPDATE submission SET state = 'checking', started = ?1, attempts = attempts + 1
              WHERE seq = (
-                SELECT seq FROM submission AS next WHERE state = 'queued' AND NOT EXISTS (
+                SELECT next.seq FROM submission AS next LEFT JOIN running ON running.account = next.account
+                WHERE next.state = 'queued' AND coalesce(running.checks, 0) < ?2 AND NOT EXISTS (
                     SELECT 1 FROM submission AS other WHERE other.entrant = next.entrant AND other.state = 'checking'
-                ) ORDER BY seq LIMIT 1
+                )
+                ORDER BY coalesce(running.checks, 0), (
+                    SELECT coalesce(sum(past.finished - past.started), 0) FROM submission AS past
+                    WHERE past.account = next.account AND past.finished > ?1 - 3600000
+                ), next.seq LIMIT 1
              ) RETURNING id",
         )
         .bind(at.0)
+        .bind(max_per_account)
         .fetch_optional(&mut *change)
         .await
         .map_err(self.failed())?;

@@ -1,6 +1,8 @@
 //! The site database: accounts, competitions, submissions, and concurrent changes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::too_many_lines, reason = "tests")]
 
+#[path = "site_db/budgets.rs"]
+mod budgets;
 #[path = "site_db/file.rs"]
 mod file;
 #[path = "site_db/hosted.rs"]

@@ -23,6 +23,20 @@ pub enum StoreError {
         /// Location of the existing one.
         place: String,
     },
+    /// Files of an earlier ledger with the same name are beside the ledger to create. They may hold changes of that ledger.
+    Leftovers {
+        /// Path of the ledger to create.
+        place: String,
+        /// Paths of the files.
+        files: Vec<String>,
+    },
+    /// What was written differs from what was read.
+    Unverified {
+        /// Location of the copy.
+        place: String,
+        /// The difference.
+        what: String,
+    },
     /// The file is not a ledger.
     NotALedger {
         /// Path of the file.
@@ -50,6 +64,13 @@ pub enum StoreError {
     DiskFull {
         /// Location of the ledger.
         place: String,
+    },
+    /// The file of an open ledger is not at its path any more.
+    Lost {
+        /// Path of the ledger.
+        place: String,
+        /// What happened to it.
+        what: String,
     },
     /// The ledger is not writable.
     ReadOnly {
@@ -179,6 +200,7 @@ impl StoreError {
             self,
             Self::Missing { .. }
                 | Self::Exists { .. }
+                | Self::Leftovers { .. }
                 | Self::NotALedger { .. }
                 | Self::NewerVersion { .. }
                 | Self::AlreadyRunning { .. }
@@ -206,6 +228,15 @@ impl StoreError {
         match self {
             Self::Missing { place } => format!("{place}: there is no ledger"),
             Self::Exists { place } => format!("{place} already exists"),
+            Self::Leftovers { place, files } => {
+                let files = files.join(" and ");
+                format!(
+                    "cannot create {place}: {files} is left from an earlier ledger of this name and may hold its latest matches"
+                )
+            }
+            Self::Unverified { place, what } => {
+                format!("{place}: the copy differs from the original and was removed: {what}")
+            }
             Self::NotALedger { place, what } => format!("{place} is not a ledger: {what}"),
             Self::NewerVersion { place, found, known } => {
                 format!("{place} was written by a newer Agon (ledger version {found}, supported: {known})")
@@ -213,6 +244,9 @@ impl StoreError {
             Self::Damaged { place, what } => format!("{place} is damaged: {what}"),
             Self::DiskFull { place } => {
                 format!("{place}: the disk is full; the last matches were not stored")
+            }
+            Self::Lost { place, what } => {
+                format!("{place} is lost: {what}; the last matches were not stored")
             }
             Self::ReadOnly { place, what } => format!("{place} cannot be written: {what}"),
             Self::Locked { place, seconds } => {
@@ -252,6 +286,13 @@ impl StoreError {
             Self::Exists { .. } => {
                 "resume it with `agon run FILE`; to start over, move it away or choose another name"
             }
+            Self::Leftovers { .. } => {
+                "if that ledger was moved, move this file beside it, with the ledger's new name and the same ending; if that ledger is not \
+                 needed any more, delete this file; then run again"
+            }
+            Self::Unverified { .. } => {
+                "check the disk and the memory of this machine, and run again; the original did not change"
+            }
             Self::NotALedger { .. } => "check the path; `agon run FILE` creates ledgers",
             Self::NewerVersion { .. } => "update Agon",
             Self::Damaged { .. } => {
@@ -259,6 +300,9 @@ impl StoreError {
             }
             Self::DiskFull { .. } => {
                 "free some space and run again; stored matches are intact, and the others are played again"
+            }
+            Self::Lost { .. } => {
+                "put the file back with the files beside it, or mount its disk, and run again; matches that were not stored are played again"
             }
             Self::ReadOnly { .. } => {
                 "check the permissions of the file and its folder, and how its disk is mounted"

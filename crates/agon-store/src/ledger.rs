@@ -5,7 +5,7 @@ use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use crate::archive::RowSink;
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::model::{
@@ -13,6 +13,7 @@ use crate::model::{
     NewBotVersion, PhaseProgress, PhaseStatus, SecretSeed, Snapshot, StoredFault, StoredMatch, StoredRecord,
     Timestamp,
 };
+use crate::postgres::DatabaseStatus;
 use crate::ruling::{NewRuling, Ruling, RulingLift};
 use crate::{Result, RunLock};
 
@@ -142,8 +143,17 @@ pub trait Ledger: Send + Sync {
     /// Checks all stored data and returns the problems found. Slow.
     async fn check(&self) -> Result<Vec<String>>;
 
+    /// Number of matches and a digest of all of them. Reads one row for each match.
+    async fn match_digest(&self) -> Result<LedgerDigest>;
+
     /// Passes all rows, from one consistent state, to `sink`; used for archives.
     async fn dump(&self, sink: &mut dyn RowSink) -> Result<()>;
+
+    /// Whether the database of this ledger answers, without asking it. `None` for a ledger in a file.
+    fn connectivity(&self) -> Option<DatabaseStatus>;
+
+    /// Asks the ledger for a sign of life, once and without retries: the database answers, or the file is readable and still at its path.
+    async fn ping(&self) -> Result<()>;
 
     /// Closes all connections. The ledger must not be used afterwards.
     async fn disconnect(&self) -> Result<()>;

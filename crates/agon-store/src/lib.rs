@@ -45,6 +45,7 @@ pub use sqlite::SqliteLedger;
 pub mod sqlite_file {
     pub use crate::run_lock::lock_beside_file;
     pub use crate::sqlite::Writer;
+    pub use crate::sqlite::companions::refuse_leftovers;
     pub use crate::sqlite::db_error::in_file;
     pub use crate::sqlite::open::{
         FOLDER_HINT, NEW_FILE, check_header, check_writable, migrate, options, readers, version,

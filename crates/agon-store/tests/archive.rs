@@ -146,9 +146,11 @@ fn ledger_moves_to_a_database_and_back_with_identical_archives() {
         let file = full_ledger(&path("cup.ledger"), 700).await;
         let moved = archive::export(&file, &path("a")).await.unwrap();
         assert_eq!((&*moved.name, moved.matches), ("Autumn Cup", file.counts(0).await.unwrap().matches + 2));
-        archive::import_to_database(&path("a"), &url, "cup").await.unwrap();
+        let restored = archive::import_to_database(&path("a"), &url, "cup").await.unwrap();
+        assert_eq!(restored, moved);
         let there = PostgresLedger::open(&url, "cup").await.unwrap();
         assert_equal(&file, &there).await;
+        assert_eq!(there.match_digest().await.unwrap(), file.match_digest().await.unwrap());
         archive::export(&there, &path("b")).await.unwrap();
         archive::import_to_file(&path("b"), &path("back.ledger")).await.unwrap();
         let back = SqliteLedger::open(path("back.ledger")).await.unwrap();
@@ -249,5 +251,131 @@ fn truncated_or_changed_archive_is_rejected_and_leaves_no_file() {
         assert!(rejected(b"something else").await.contains("does not start with the header"));
         let error = archive::import_to_file(&path("none"), &path("x.ledger")).await.unwrap_err();
         assert!(error.to_string().contains("there is no such file"), "{error}");
+    });
+}
+
+/// A ledger file with a `-wal` that holds all its matches, as a killed process leaves it.
+async fn leave_with_wal(folder: &Path, name: &str, matches: u64) {
+    let source = folder.join(format!("source of {name}"));
+    let ledger = full_ledger(&source, matches).await;
+    for ending in ["", "-wal", "-shm"] {
+        let from = folder.join(format!("source of {name}{ending}"));
+        fs::copy(from, folder.join(format!("{name}{ending}"))).unwrap();
+    }
+    ledger.disconnect().await.unwrap();
+    assert!(fs::metadata(folder.join(format!("{name}-wal"))).unwrap().len() > 0);
+}
+
+#[test]
+fn ledger_is_not_created_beside_changes_of_an_earlier_one() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    run(async {
+        let source = full_ledger(&path("source.ledger"), 30).await;
+        let moved = archive::export(&source, &path("a")).await.unwrap();
+        leave_with_wal(folder.path(), "cup.ledger", 20).await;
+
+        // The ledger is there: it is never overwritten, and its changes stay.
+        let error = archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap_err();
+        assert!(matches!(error, StoreError::Exists { .. }), "{error}");
+        // The ledger was moved away. Neither an import nor a new ledger may get the changes.
+        fs::rename(path("cup.ledger"), path("old.ledger")).unwrap();
+        let wal = fs::read(path("cup.ledger-wal")).unwrap();
+        let import = archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap_err();
+        let create = SqliteLedger::create(path("cup.ledger"), &new_ledger(1)).await.unwrap_err();
+        for error in [import, create] {
+            let StoreError::Leftovers { files, .. } = &error else { panic!("{error}") };
+            assert_eq!(*files, [path("cup.ledger-wal").display().to_string()]);
+            assert!(error.kind() == ErrorKind::Usage && error.to_string().contains("\nhint: "), "{error}");
+        }
+        assert!(!path("cup.ledger").exists() && fs::read(path("cup.ledger-wal")).unwrap() == wal);
+        // A journal holds changes too.
+        fs::rename(path("cup.ledger-wal"), path("old.ledger-wal")).unwrap();
+        fs::write(path("cup.ledger-journal"), [1; 600]).unwrap();
+        let error = archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap_err();
+        assert!(matches!(error, StoreError::Leftovers { .. }), "{error}");
+        fs::remove_file(path("cup.ledger-journal")).unwrap();
+        // An index alone and an empty log hold nothing.
+        fs::write(path("cup.ledger-wal"), []).unwrap();
+        assert!(path("cup.ledger-shm").exists());
+        assert_eq!(archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap(), moved);
+        let restored = SqliteLedger::open(path("cup.ledger")).await.unwrap();
+        assert_equal(&source, &restored).await;
+        assert_eq!(
+            SqliteLedger::open(path("old.ledger")).await.unwrap().check().await.unwrap(),
+            Vec::<String>::new()
+        );
+    });
+}
+
+#[test]
+fn import_fails_while_a_process_runs_the_competition_of_a_moved_ledger() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    run(async {
+        let ledger = full_ledger(&path("cup.ledger"), 20).await;
+        archive::export(&ledger, &path("a")).await.unwrap();
+        let run_lock = ledger.acquire_run_lock().await.unwrap();
+        ledger.disconnect().await.unwrap();
+        fs::rename(path("cup.ledger"), path("old.ledger")).unwrap();
+        let error = archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap_err();
+        assert!(matches!(error, StoreError::AlreadyRunning { .. }), "{error}");
+        drop(run_lock);
+        archive::import_to_file(&path("a"), &path("cup.ledger")).await.unwrap();
+        assert!(!path("cup.ledger-running").exists());
+    });
+}
+
+#[test]
+fn damaged_ledger_is_not_exported() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    run(async {
+        full_ledger(&path("cup.ledger"), 20).await.disconnect().await.unwrap();
+        let mut by_hand = <sqlx::SqliteConnection as sqlx::Connection>::connect(&format!(
+            "sqlite:{}",
+            path("cup.ledger").display()
+        ))
+        .await
+        .unwrap();
+        sqlx::raw_sql("UPDATE phase SET matches = matches + 1 WHERE phase = 1")
+            .execute(&mut by_hand)
+            .await
+            .unwrap();
+        sqlx::Connection::close(by_hand).await.unwrap();
+        let ledger = SqliteLedger::open_to_read(path("cup.ledger")).await.unwrap();
+        let error = archive::export(&ledger, &path("a")).await.unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert!(
+            fs::read_dir(folder.path()).unwrap().all(|one| !one
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with('a'))
+        );
+    });
+}
+
+#[test]
+fn renamed_ledger_keeps_its_changes_and_never_overwrites() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    run(async {
+        assert_eq!(SqliteLedger::rename_old(path("cup.ledger")).unwrap(), None);
+        leave_with_wal(folder.path(), "cup.ledger", 20).await;
+        // Files of an older ledger of that name are in the way.
+        fs::write(path("cup.ledger.1-wal"), b"of another").unwrap();
+        assert_eq!(SqliteLedger::rename_old(path("cup.ledger")).unwrap(), Some(path("cup.ledger.2")));
+        assert!(
+            !path("cup.ledger-wal").exists() && fs::read(path("cup.ledger.1-wal")).unwrap() == b"of another"
+        );
+        let renamed = SqliteLedger::open(path("cup.ledger.2")).await.unwrap();
+        assert!(renamed.counts(0).await.unwrap().matches > 10);
+        renamed.disconnect().await.unwrap();
+        // Not while the competition runs.
+        let ledger = SqliteLedger::create(path("cup.ledger"), &new_ledger(1)).await.unwrap();
+        let _run_lock = ledger.acquire_run_lock().await.unwrap();
+        let error = SqliteLedger::rename_old(path("cup.ledger")).unwrap_err();
+        assert!(matches!(error, StoreError::AlreadyRunning { .. }), "{error}");
     });
 }

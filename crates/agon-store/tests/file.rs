@@ -287,6 +287,91 @@ fn ledger_on_a_read_only_disk_can_be_read() {
 }
 
 #[test]
+fn ledger_on_an_unmounted_disk_acknowledges_nothing() {
+    run_in_mount("on_an_unmounted_disk", "mount -t tmpfs tmpfs \"$LEDGER_FOLDER\"");
+}
+
+#[test]
+fn disk_that_becomes_read_only_is_reported_and_loses_nothing() {
+    run_in_mount("on_a_disk_that_becomes_read_only", "mount -t tmpfs tmpfs \"$LEDGER_FOLDER\"");
+}
+
+#[test]
+fn moved_deleted_or_replaced_ledger_acknowledges_nothing() {
+    run(async {
+        for how in ["moved", "deleted", "replaced", "without its log"] {
+            let folder = TempDir::new().unwrap();
+            let path = ledger_in(folder.path()).await;
+            let ledger = SqliteLedger::open(&path).await.unwrap();
+            ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap();
+            ledger.ping().await.unwrap();
+            let other = folder.path().join("other.ledger");
+            match how {
+                "moved" => fs::rename(&path, &other).unwrap(),
+                "deleted" => fs::remove_file(&path).unwrap(),
+                "replaced" => {
+                    fs::copy(&path, &other).unwrap();
+                    fs::rename(&other, &path).unwrap();
+                }
+                _ => fs::remove_file(folder.path().join("cup.ledger-wal")).unwrap(),
+            }
+            let error = ledger.append(&[finished(key(0, 0, 301), SMALL)], None).await.unwrap_err();
+            assert!(matches!(error, StoreError::Lost { .. }), "{how}: {error}");
+            assert!(error.to_string().contains("the last matches were not stored\nhint: "), "{how}: {error}");
+            if how != "without its log" {
+                assert!(matches!(ledger.ping().await, Err(StoreError::Lost { .. })), "{how}");
+            }
+        }
+    });
+}
+
+/// Creates a ledger in this folder and appends some matches.
+async fn appended_ledger(folder: &Path, matches: u64) -> SqliteLedger {
+    let ledger = SqliteLedger::create(folder.join("cup.ledger"), &new_ledger(1)).await.unwrap();
+    ledger.start_phase(0, Timestamp(0)).await.unwrap();
+    for number in 0..matches {
+        ledger.append(&[finished(key(0, 0, number), SMALL)], None).await.unwrap();
+    }
+    ledger
+}
+
+#[test]
+#[ignore = "run by ledger_on_an_unmounted_disk_acknowledges_nothing"]
+fn on_an_unmounted_disk() {
+    let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
+    run(async {
+        let ledger = appended_ledger(&folder, 3).await;
+        // A lazy unmount: the open file can still be written, but it is lost with the process.
+        assert!(Command::new("umount").arg("--lazy").arg(&folder).status().unwrap().success());
+        let error = ledger.append(&[finished(key(0, 0, 3), SMALL)], None).await.unwrap_err();
+        assert!(matches!(error, StoreError::Lost { .. }), "{error}");
+        assert!(matches!(ledger.ping().await, Err(StoreError::Lost { .. })));
+    });
+}
+
+#[test]
+#[ignore = "run by disk_that_becomes_read_only_is_reported_and_loses_nothing"]
+fn on_a_disk_that_becomes_read_only() {
+    let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
+    let remount = |how: &str| {
+        assert!(Command::new("mount").args(["-o", how]).arg(&folder).status().unwrap().success(), "{how}");
+    };
+    run(async {
+        let ledger = appended_ledger(&folder, 3).await;
+        ledger.disconnect().await.unwrap();
+        remount("remount,ro");
+        let ledger = SqliteLedger::open_to_read(folder.join("cup.ledger")).await.unwrap();
+        assert_eq!(ledger.counts(0).await.unwrap().matches, 3);
+        let error = SqliteLedger::open(folder.join("cup.ledger")).await.unwrap_err();
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+        remount("remount,rw");
+        let ledger = SqliteLedger::open(folder.join("cup.ledger")).await.unwrap();
+        ledger.append(&[finished(key(0, 0, 3), SMALL)], None).await.unwrap();
+        assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+    });
+}
+
+#[test]
 #[ignore = "run by full_disk_is_reported_and_loses_nothing"]
 fn on_a_small_disk() {
     let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };

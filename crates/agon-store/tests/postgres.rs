@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 use std::process::Command;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::ErrorKind;
@@ -14,7 +14,7 @@ use agon_store::{
     CheckHealth, FinishedMatch, Ledger as _, MatchFilter, NewRuling, PostgresLedger, RulingKind, RulingLift,
     StoreError, Timestamp,
 };
-use agon_test_servers::Postgres;
+use agon_test_servers::{CapturedLog, Postgres, Proxy};
 use common::{SMALL, finished, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
@@ -146,6 +146,87 @@ fn unreachable_server_is_reported_after_the_timeout() {
         assert!(error.to_string().contains("does not respond: "), "{error}");
         server.restart();
         ledger.append(&batch(0..1), None).await.unwrap();
+    });
+}
+
+#[test]
+fn outage_is_known_while_it_lasts_and_reported_at_its_begin_and_end() {
+    if postgres_is_missing() {
+        return;
+    }
+    let log = CapturedLog::start();
+    let (server, _alone) = restartable_server();
+    let url = server.database().url;
+    run(async {
+        let ledger = Arc::new(started_ledger(&url, "cup").await);
+        let place = ledger.connectivity().unwrap().place;
+        assert!(!place.contains("hush") && place.ends_with(url.rsplit('/').next().unwrap()), "{place}");
+        assert_eq!(ledger.connectivity().unwrap().outage, None);
+        ledger.ping().await.unwrap();
+        server.kill();
+        let begin = Timestamp::now();
+        let write = tokio::spawn({
+            let ledger = Arc::clone(&ledger);
+            async move { ledger.append(&batch(0..3), None).await }
+        });
+        let outage = loop {
+            match ledger.connectivity().unwrap().outage {
+                Some(outage) => break outage,
+                None => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        };
+        assert!(outage.is_retrying && outage.since >= begin && !outage.error.is_empty(), "{outage:?}");
+        let error = ledger.ping().await.unwrap_err();
+        assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+        let listed = agon_store::postgres::connectivity();
+        assert!(listed.iter().any(|one| one.place == place && one.outage.is_some()), "{listed:?}");
+        server.restart();
+        write.await.unwrap().unwrap();
+        let status = ledger.connectivity().unwrap();
+        assert_eq!((status.outage, status.outages), (None, 1));
+        assert!(status.failed_attempts >= 2);
+        ledger.ping().await.unwrap();
+        let said = |text: &str| {
+            log.lines_with(text)
+                .into_iter()
+                .filter(|line| line.contains(&place) && line.contains("WARN"))
+                .count()
+        };
+        assert_eq!(
+            (said("the database does not answer; retrying"), said("the database answers again")),
+            (1, 1)
+        );
+    });
+}
+
+#[test]
+fn frozen_server_is_reported_before_the_query_times_out() {
+    if postgres_is_missing() {
+        return;
+    }
+    let (server, _alone) = restartable_server();
+    let url = server.database().url;
+    run(async {
+        let (before, database) = url.rsplit_once('/').unwrap();
+        let (host, port) = before.rsplit_once(':').unwrap();
+        let proxy = Proxy::to(port.parse().unwrap());
+        let through_proxy = format!("{host}:{}/{database}", proxy.port());
+        let ledger = Arc::new(started_ledger(&through_proxy, "cup").await);
+        // Connections stay open and carry nothing, like those to a machine that has lost its network.
+        proxy.cut();
+        let read = tokio::spawn({
+            let ledger = Arc::clone(&ledger);
+            async move { ledger.phases().await }
+        });
+        let start = Instant::now();
+        while ledger.connectivity().unwrap().outage.is_none() {
+            assert!(start.elapsed() < Duration::from_secs(30), "not reported");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(!read.is_finished());
+        proxy.restore();
+        assert_eq!(read.await.unwrap().unwrap().len(), 1);
+        assert_eq!(ledger.connectivity().unwrap().outage, None);
     });
 }
 

@@ -63,6 +63,27 @@ fn main() {
             mark(more > beyond)
         );
     }
+    short_league(&nats, &postgres);
+}
+
+/// A league of 2,400 games of 5 ms from the start of `agon run` to its end, with the default cross-checks.
+fn short_league(nats: &Nats, postgres: &Postgres) {
+    let bench = Bench::new(5.0, nats, postgres);
+    bench.write(bench.rounds, 2400);
+    let (mut alone, mut two) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        alone.push(bench.local_seconds());
+        two.push(bench.distributed_seconds());
+    }
+    let (alone, two) = (median(alone), median(two));
+    println!("  (2,400 games of 5 ms, whole run: {alone:.2} s alone, {two:.2} s with two workers)");
+    println!(
+        "{:<62} {:>12} {:>12}{}",
+        "2,400 games of 5 ms, checked: two workers against --jobs 2",
+        "1.15 x",
+        format!("{:.2} x", two / alone),
+        if two / alone > 1.15 { "  BEYOND" } else { "" }
+    );
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {
@@ -72,6 +93,8 @@ fn median(mut figures: Vec<f64>) -> f64 {
 
 struct Bench<'b> {
     folder: tempfile::TempDir,
+    /// Rounds of a game of the wanted duration.
+    rounds: u32,
     nats: &'b Nats,
     postgres: &'b Postgres,
 }
@@ -81,11 +104,11 @@ impl<'b> Bench<'b> {
     /// machine.
     fn new(millis: f64, nats: &'b Nats, postgres: &'b Postgres) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let bench = Self { folder, nats, postgres };
+        let mut bench = Self { folder, rounds: 0, nats, postgres };
         bench.write(1000, 200);
         let a_thousand = 1e3 / bench.local(1);
-        let rounds = (1000.0 * millis / a_thousand).round() as u32;
-        bench.write(rounds, (TARGET_RUN_SECONDS * 2e3 / millis) as u32);
+        bench.rounds = (1000.0 * millis / a_thousand).round() as u32;
+        bench.write(bench.rounds, (TARGET_RUN_SECONDS * 2e3 / millis) as u32);
         bench
     }
 
@@ -119,10 +142,33 @@ impl<'b> Bench<'b> {
         self.rate(&LedgerLocation::File, 0)
     }
 
-    /// Games per second with this number of workers, each on a separate core.
-    fn distributed(&self, workers: usize) -> f64 {
-        let (nats, database) = (self.nats.url(), self.postgres.database().url);
-        let crowd: Vec<Program> = (0..workers)
+    /// Duration of a whole local run.
+    fn local_seconds(&self) -> f64 {
+        let _ = fs::remove_file(self.path().with_extension("ledger"));
+        let begun = Instant::now();
+        finish(self.start("0,1", &["run", "scaling.toml", "--jobs", "2"]));
+        begun.elapsed().as_secs_f64()
+    }
+
+    /// Duration of a whole run with two workers that wait for it, and the default cross-checks.
+    fn distributed_seconds(&self) -> f64 {
+        let _ = fs::remove_file(self.path().with_extension("ledger"));
+        let workers = self.workers(2);
+        agon_test_servers::wait_until("the workers are connected", || {
+            // All workers write to the same log.
+            workers[0].log_text().matches("worker started").count() == workers.len()
+        });
+        let begun = Instant::now();
+        finish(self.start("0,1", &["run", "scaling.toml", "--nats", &self.nats.url()]));
+        let seconds = begun.elapsed().as_secs_f64();
+        stop(workers);
+        seconds
+    }
+
+    /// Starts workers, each on a separate core.
+    fn workers(&self, workers: usize) -> Vec<Program> {
+        let nats = self.nats.url();
+        (0..workers)
             .map(|worker| {
                 let (name, core) = (format!("w{worker}"), worker.to_string());
                 let cache = self.folder.path().join(&name);
@@ -132,16 +178,19 @@ impl<'b> Bench<'b> {
                     &["worker", "--nats", &nats, "--name", &name, "--jobs", "1", "--cache", cache],
                 )
             })
-            .collect();
+            .collect()
+    }
+
+    /// Games per second with this number of workers.
+    fn distributed(&self, workers: usize) -> f64 {
+        let (nats, database) = (self.nats.url(), self.postgres.database().url);
+        let crowd = self.workers(workers);
         let run = self.start(
             "0,1",
             &["run", "scaling.toml", "--nats", &nats, "--database", &database, "--checked", "0"],
         );
         finish(run);
-        for mut worker in crowd {
-            worker.terminate();
-            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.log_text());
-        }
+        stop(crowd);
         self.rate(&LedgerLocation::Database(database), workers)
     }
 
@@ -178,6 +227,13 @@ fn one_rate(mut ends: Vec<i64>) -> f64 {
     // The matches of the first report were played before it.
     let since = ends.iter().filter(|&&end| end > first).count();
     since as f64 / ((last - first) as f64 / 1e3)
+}
+
+fn stop(workers: Vec<Program>) {
+    for mut worker in workers {
+        worker.terminate();
+        assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.log_text());
+    }
 }
 
 fn finish(mut run: Program) {

@@ -72,8 +72,39 @@ fn nats_server_accepts_the_configuration() {
 
 /// Arguments of `ExecStart=`, without the program.
 fn started(unit: &str) -> Vec<String> {
-    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/agon ")).unwrap();
-    line.split_whitespace().map(str::to_owned).collect()
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    assert!(line.starts_with("/usr/local/bin/agon ") || line.starts_with("%h/.local/bin/agon "), "{line}");
+    line.split_whitespace().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn drop_in_makes_the_unit_of_nats_server_use_the_configuration() {
+    let Ok(unit) = fs::read_to_string("/lib/systemd/system/nats-server.service") else {
+        return agon_test_servers::cannot_run(
+            agon_test_servers::Lacks::Machine,
+            "no nats-server.service: nats-server was not installed as a package",
+        );
+    };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(folder.path().join("nats-server.service"), unit).unwrap();
+    fs::create_dir(folder.path().join("nats-server.service.d")).unwrap();
+    let drop_in = read("systemd/nats-server.service.d/agon.conf");
+    fs::write(folder.path().join("nats-server.service.d/agon.conf"), &drop_in).unwrap();
+    assert!(drop_in.contains("\nExecStart=\nExecStart=/usr/sbin/nats-server -c /etc/nats/nats.conf\n"));
+    let analyzed =
+        Command::new("systemd-analyze").arg("verify").arg(folder.path().join("nats-server.service")).output();
+    match analyzed {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && !said.contains("agon.conf"), "{said}");
+        }
+        Err(error) => {
+            agon_test_servers::cannot_run(
+                agon_test_servers::Lacks::Machine,
+                &format!("systemd-analyze: {error}"),
+            );
+        }
+    }
 }
 
 /// Options that would remove layers of the bots' sandbox: namespaces, host name, `/proc`, seccomp filters.
@@ -92,15 +123,24 @@ const NOT_FOR_US: [&str; 10] = [
 
 #[test]
 fn systemd_units_are_valid() {
-    for name in ["agon-server.service", "agon-worker@.service"] {
-        let unit = read(&format!("systemd/{name}"));
+    for path in [
+        "agon-server.service",
+        "agon-worker@.service",
+        "user/agon-server.service",
+        "user/agon-worker.service",
+    ] {
+        let unit = read(&format!("systemd/{path}"));
         for wrong in NOT_FOR_US {
-            assert!(!unit.contains(&format!("\n{wrong}=")), "{name}: {wrong}");
+            assert!(!unit.contains(&format!("\n{wrong}=")), "{path}: {wrong}");
         }
+        assert!(unit.contains("\nDelegate=yes\n"), "{path}: bots have no group");
         understood(&started(&unit));
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let name = path.rsplit('/').next().unwrap();
         let file = folder.path().join(name);
-        fs::write(&file, unit.replace("/usr/local/bin/agon", env!("CARGO_BIN_EXE_agon"))).unwrap();
+        let program = env!("CARGO_BIN_EXE_agon");
+        fs::write(&file, unit.replace("/usr/local/bin/agon", program).replace("%h/.local/bin/agon", program))
+            .unwrap();
         match Command::new("systemd-analyze").arg("verify").arg(&file).output() {
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr);

@@ -113,7 +113,7 @@ fn unreachable_nats_server_is_an_error() {
         ],
     );
     // All commands print the same message.
-    for words in ["worker --name w1 --nats", "workers --nats"] {
+    for words in ["worker --name w1 --wait 0 --nats", "workers --nats"] {
         agon(&format!("{words} nats://127.0.0.1:{port}"), &[]).is(3, &["no NATS server answers at"]);
     }
     // For doctor this is a negative result.

@@ -1,7 +1,8 @@
 //! No process, shared memory, cgroup, mount or temporary folder is left after games of every kind, even if the engine was killed
-//! during a game. Descriptors and memory do not grow while many games are played.
+//! during a game, and after random pairs of hostile bots. Descriptors and memory do not grow while many games are played.
 //!
-//! `scripts/leftovers.sh` lists what is left. This test plays 200 games in a row; `make soak` (`AGON_SOAK=1`) plays 10,000.
+//! `scripts/leftovers.sh` lists what is left. The tests play 1,200 games of ordinary bots and 8 random pairs of hostile bots; `make soak`
+//! (`AGON_SOAK=1`) plays 12,000 games, and hostile bots for two hours.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod common;
@@ -242,6 +243,84 @@ fn memory_and_descriptors_do_not_grow_over_many_games() {
     }
     drop(place);
     before.is_all("after many games");
+}
+
+/// Duration of random hostile play in `make soak`.
+const HOSTILE_SOAK_TIME: Duration = Duration::from_hours(2);
+/// Number of pairs of hostile bots in `make test`.
+const HOSTILE_PAIRS: u64 = 8;
+/// Maximum memory of an engine with hostile bots. They may send much, and the engine keeps the end of it.
+const MAX_HOSTILE_ENGINE_KIB: u64 = 200 << 10;
+
+/// The hostile bots of a game, by the function that it calls.
+fn hostile_bots(folder: &Path, functions: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "py") && !path.ends_with("attack.py"))
+        .filter(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            functions.iter().any(|function| text.contains(function))
+        })
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A number that depends on these two only (SplitMix64).
+fn mix(seed: u64, number: u64) -> usize {
+    let mut bits = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((bits ^ (bits >> 31)) >> 33) as usize
+}
+
+/// Two hostile bots play each other, so both attack at the same time. Which ones depends on a seed, which is printed. The soak uses
+/// another seed each time.
+#[test]
+fn random_hostile_bots_leave_nothing_and_the_engine_stays_small() {
+    let _alone = alone();
+    let before = Before::note();
+    let soak = std::env::var_os("AGON_SOAK").is_some();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let seed = if soak { now } else { 14 };
+    eprintln!("seed {seed}");
+    let begin = Instant::now();
+    let place = Place::new("hostile");
+    let connect = hostile_bots(place.folder.path(), &["get_move", "(Attacker)", "(Thief)"]);
+    let solitude = hostile_bots(place.folder.path(), &["def get_action"]);
+    assert!(connect.len() > 80 && solitude.len() > 20, "{} and {}", connect.len(), solitude.len());
+    let mut largest = 0;
+    for number in 0.. {
+        if if soak { begin.elapsed() >= HOSTILE_SOAK_TIME } else { number >= HOSTILE_PAIRS } {
+            break;
+        }
+        let pick = |bots: &[String], which| bots[mix(seed, 4 * number + which) % bots.len()].clone();
+        let is_solitude = number % 4 == 3;
+        let bots = if is_solitude { &solitude } else { &connect };
+        let (one, other, games) = (pick(bots, 0), pick(bots, 1), mix(seed, 4 * number + 2).to_string());
+        let words: &[&str] = if is_solitude {
+            &["solitude-scramble", &one, &other, "house:greedy", "house:left", "--set", "turns=3"]
+        } else {
+            &["connect-five", &one, &other, "--match-games", "1"]
+        };
+        let more = ["--set", "seconds=0.3", "--games", "2", "--seed", &games];
+        let mut engine = place.play(&[words, &more].concat());
+        let code = loop {
+            if let Some(done) = engine.try_wait().unwrap() {
+                break done.code();
+            }
+            largest = largest.max(Sample::of(engine.id()).map_or(0, |sample| sample.memory_kib));
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        // 2: a bot is rejected because it does not load.
+        assert!(matches!(code, Some(0 | 2)), "{one} and {other}, games of seed {games}: exit code {code:?}");
+        assert!(largest <= MAX_HOSTILE_ENGINE_KIB, "{one} and {other}: {largest} KiB");
+    }
+    eprintln!("the engine had at most {largest} KiB");
+    drop(place);
+    before.is_all("after hostile bots");
 }
 
 /// Resources of an engine.

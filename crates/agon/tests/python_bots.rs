@@ -130,7 +130,7 @@ fn connect_five_example_of_the_document_plays_a_match() {
 
 #[test]
 fn memory_limit_applies_to_all_processes_of_a_bot_together() {
-    // Three children with 260 MiB each for at most four seconds. 512 MiB are allowed, with a tolerance of a quarter.
+    // Three children with 260 MiB each for at most four seconds. 512 MiB are allowed, with a tolerance of a tenth.
     let bot = folder(&[(
         "Taker.py",
         "import os, time\nclass Taker:\n    def get_move(self, board, player, T, N):\n        for _ in range(3):\n            \

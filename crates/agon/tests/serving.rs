@@ -404,7 +404,9 @@ def burgle(data, port, other):
     attempt("read a slip", lambda: [open(os.path.join(here, "..", name)) for name in os.listdir(here + "/..") if "slip" in name] or False)
     attempt("called the server", lambda: socket.create_connection(("127.0.0.1", port), 2))
     attempt("saw the server's environment", lambda: "XDG_CACHE_HOME" in os.environ)
-    for pid in filter(str.isdigit, os.listdir("/proc")) if os.path.isdir("/proc") else []:
+    processes = []
+    attempt("", lambda: processes.extend(filter(str.isdigit, os.listdir("/proc"))) or False)
+    for pid in processes:
         attempt("read the environment of " + pid, lambda: b"XDG_CACHE_HOME" in open(f"/proc/{pid}/environ", "rb").read())
     up = here
     while up != "/":

@@ -4,7 +4,7 @@ import { tick } from 'svelte';
 import { currentPath, findRoute } from './routes';
 
 /** Paths that the server handles. */
-const SERVER_PATHS = /^\/(api|assets|healthz|metrics)(\/|$)/;
+const SERVER_PATHS = /^\/(api|assets|healthz|readyz|metrics)(\/|$)/;
 
 interface HistoryState {
   /** Scroll position when the page was left. */

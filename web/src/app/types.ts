@@ -526,7 +526,7 @@ export interface WorkerList {
 export interface Worker {
   name: string;
   session: string;
-  state: 'playing' | 'idle' | 'draining' | 'refused' | 'lost';
+  state: 'playing' | 'idle' | 'draining' | 'failing' | 'refused' | 'lost';
   version: string;
   cores: number;
   busy: number;
@@ -540,6 +540,8 @@ export interface Worker {
   seen_ms: number;
   layers: string[];
   refused: { competition: string; why: string }[];
+  /** Set if its last jobs all failed. */
+  failing?: { failures: number; why: string; retry_ms: number } | null;
 }
 
 export interface BannedWorker {

@@ -4,7 +4,7 @@ mod result;
 mod trial;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
 use agon_core::text_format::plural;
@@ -44,6 +44,8 @@ pub struct CheckRequest<'c> {
     pub folder: &'c Path,
     /// Whether to return the games of the trial.
     pub keep_record: bool,
+    /// Time at which the trial is ended with an error. Needs `keep_record`.
+    pub deadline: Option<Instant>,
 }
 
 /// A check in progress.
@@ -235,7 +237,7 @@ impl CheckRun<'_> {
             let mut faults = TrialFaults::default();
             let plan = self.plan(seats);
             let mut recorder = self.request.keep_record.then(Recorder::new);
-            let mut log = PrintLog::new(*own);
+            let mut log = PrintLog::new(*own, self.request.deadline);
             let mut records = Vec::new();
             let mut room = hooks_with_recorder(recorder.as_mut());
             room.log = self.request.keep_record.then_some(&mut log as &mut dyn TurnLog);

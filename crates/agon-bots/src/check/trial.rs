@@ -1,6 +1,7 @@
 //! Collects the faults and the output of a bot in a check's trial.
 
 use std::io;
+use std::time::Instant;
 
 use agon_core::record::{FaultRecord, RecordHeader};
 use agon_core::text_format::plural;
@@ -13,21 +14,31 @@ use agon_host::load_check::last_place;
 /// Maximum number of kinds of faults that are listed.
 const MAX_FAULTS_SHOWN: usize = 8;
 
+/// Maximum bytes of output that are kept for one lineup. A bot can print 64 KiB with each answer.
+const MAX_OUTPUT_BYTES: usize = 512 * 1024;
+
 /// Output of the bot in its trial.
 pub(super) struct PrintLog {
     own: Seat,
     turn: u32,
+    kept_bytes: usize,
+    deadline: Option<Instant>,
     pub(super) games: Vec<Vec<BotOutputLine>>,
 }
 
 impl PrintLog {
-    /// Collects the output of the bot at this seat.
-    pub(super) const fn new(own: Seat) -> Self {
-        Self { own, turn: 0, games: Vec::new() }
+    /// Collects the output of the bot at this seat. The first answer after the deadline ends the game with an error.
+    pub(super) const fn new(own: Seat, deadline: Option<Instant>) -> Self {
+        Self { own, turn: 0, kept_bytes: 0, deadline, games: Vec::new() }
     }
 
     fn add(&mut self, turn: u32, seat: Seat, text: &str) {
-        if let Some(game) = self.games.last_mut().filter(|_| seat == self.own && !text.is_empty()) {
+        if seat != self.own || text.is_empty() || self.kept_bytes >= MAX_OUTPUT_BYTES {
+            return;
+        }
+        self.kept_bytes += text.len() + size_of::<BotOutputLine>();
+        let text = if self.kept_bytes >= MAX_OUTPUT_BYTES { "(further output is not kept)" } else { text };
+        if let Some(game) = self.games.last_mut() {
             game.push(BotOutputLine { turn, seat, text: text.to_owned() });
         }
     }
@@ -48,6 +59,9 @@ impl TurnLog for PrintLog {
     fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
         self.turn = entry.turn;
         self.add(entry.turn, entry.seat, entry.output);
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the check takes too long"));
+        }
         Ok(())
     }
 
@@ -97,5 +111,36 @@ impl TrialFaults {
             rejections_found.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
         }
         rejections_found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn entry(output: &str) -> TurnLogEntry<'_> {
+        let times = agon_core::AnswerTimes::default();
+        TurnLogEntry { turn: 1, seat: Seat(0), request: "move", answer: None, fault: None, times, output }
+    }
+
+    #[test]
+    fn output_of_a_trial_is_bounded() {
+        let mut log = PrintLog::new(Seat(0), None);
+        log.games.push(Vec::new());
+        let line = "x".repeat(64 * 1024);
+        for _ in 0..400 {
+            log.answer(&entry(&line)).unwrap();
+        }
+        let kept: usize = log.games[0].iter().map(|line| line.text.len()).sum();
+        assert!(kept <= MAX_OUTPUT_BYTES, "{kept}");
+        assert!(log.games[0].last().unwrap().text.contains("not kept"));
+    }
+
+    #[test]
+    fn answer_after_the_deadline_ends_the_game() {
+        assert!(PrintLog::new(Seat(0), None).answer(&entry("")).is_ok());
+        assert!(PrintLog::new(Seat(0), Some(Instant::now())).answer(&entry("")).is_err());
     }
 }

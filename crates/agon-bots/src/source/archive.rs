@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read as _};
+use std::io::{self, Cursor, Read as _, Write as _};
 use std::path::Path;
 
 use zip::read::{ZipFile, ZipReadOptions};
@@ -19,6 +19,14 @@ pub const MAX_PACKED_BYTES: u64 = 8 << 20;
 pub const MAX_UNPACKED_BYTES: u64 = 32 << 20;
 /// Maximum number of entries, including folders and junk.
 pub const MAX_ENTRIES: usize = 1000;
+
+/// Size of the pieces in which files are unpacked.
+const COPY_BUFFER_BYTES: usize = 64 * 1024;
+/// First bytes of each entry of an archive's directory.
+const ENTRY_HEADER: &[u8] = b"PK\x01\x02";
+/// Maximum number of places in an archive that look like an entry of its directory. More than [`MAX_ENTRIES`], because archives within
+/// the archive have them too.
+const MAX_ENTRY_HEADERS: usize = 20 * MAX_ENTRIES;
 
 /// The bits of a Unix mode that hold the file type.
 const FILE_TYPE_MASK: u32 = 0o170_000;
@@ -57,10 +65,18 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
         let hint = "pack it again, as an ordinary .zip without a password";
         BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
     };
+    let too_many = || {
+        let what = format!("the archive has more than {MAX_ENTRIES} entries");
+        BotRejection::new(what, "leave out what the bot does not need").in_file(shown)
+    };
+    // The zip library reads the whole directory into memory, before it tells how many entries there are.
+    if bytes.windows(ENTRY_HEADER.len()).filter(|window| *window == ENTRY_HEADER).count() > MAX_ENTRY_HEADERS
+    {
+        return Err(too_many());
+    }
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
     if archive.len() > MAX_ENTRIES {
-        let what = format!("the archive has more than {MAX_ENTRIES} entries");
-        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+        return Err(too_many());
     }
     if archive.has_duplicate_names() {
         let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
@@ -80,11 +96,14 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
             fs::create_dir_all(path).map_err(broke)?;
             continue;
         }
-        let content =
-            content(&mut archive, index, declared, left).map_err(|refusal| refusal.in_file(&text))?;
+        if declared > left {
+            return Err(too_much_content().in_file(&text));
+        }
         left -= declared;
         let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).and_then(|()| fs::write(&path, content)).map_err(broke)?;
+        let mut target = fs::create_dir_all(parent).and_then(|()| File::create(&path)).map_err(broke)?;
+        write_content(&mut archive, index, declared, &mut target)
+            .map_err(|refusal| refusal.in_file(&text))?;
     }
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
         return Err(BotRejection::new("the archive is empty", "put the bot's files into it").in_file(shown));
@@ -172,35 +191,48 @@ fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, Archi
     Ok(Some((text, name, entry.size())))
 }
 
-/// The content of an entry. The declared size may be false, so this reads no more than the remaining budget.
-fn content(
+fn too_much_content() -> BotRejection {
+    let what = format!("with it, the archive unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20);
+    BotRejection::new(what, "leave out what the bot does not need")
+}
+
+/// Writes the content of an entry to a file, piece by piece. The declared size may be false, so this writes at most one byte more.
+fn write_content(
     archive: &mut Archive<'_>,
     index: usize,
     declared: u64,
-    left: u64,
-) -> Result<Vec<u8>, BotRejection> {
-    let too_much = || {
-        let what = format!("with it, the archive unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20);
-        BotRejection::new(what, "leave out what the bot does not need")
-    };
+    target: &mut File,
+) -> Result<(), BotRejection> {
     let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it again");
-    if declared > left {
-        return Err(too_much());
-    }
     // The local header's name must equal the central directory's, or two programs would see two different archives.
     let options = ZipReadOptions::new().enforce_header_consistency(true);
     let entry = archive.by_index_with_options(index, options).map_err(|e| damaged(words(&e)))?;
-    let mut content = Vec::new();
-    let read = entry.take(declared + 1).read_to_end(&mut content);
-    // Check for too much content before the checksum, which would be wrong as well.
-    if content.len() as u64 > declared {
+    let mut entry = entry.take(declared + 1);
+    let (mut buffer, mut written) = (vec![0; COPY_BUFFER_BYTES], 0);
+    loop {
+        let read = entry.read(&mut buffer);
+        // Check for too much content before the checksum, which would be wrong as well.
+        let count = match &read {
+            Ok(count) => *count,
+            Err(_) if written > declared => 0,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(damaged(error.to_string())),
+        };
+        if count == 0 {
+            break;
+        }
+        written += count as u64;
+        target.write_all(&buffer[..count]).map_err(|error| {
+            BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
+        })?;
+    }
+    if written > declared {
         return Err(damaged(format!("holds more than the declared {declared} bytes")));
     }
-    read.map_err(|e| damaged(e.to_string()))?;
-    if (content.len() as u64) < declared {
-        return Err(damaged(format!("holds {} bytes, not the declared {declared}", content.len())));
+    if written < declared {
+        return Err(damaged(format!("holds {written} bytes, not the declared {declared}")));
     }
-    Ok(content)
+    Ok(())
 }
 
 /// Accepts only plain files and folders with a common compression method.

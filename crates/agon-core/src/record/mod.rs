@@ -166,6 +166,8 @@ pub struct Record {
     pub outcome: Outcome,
     /// Times of the answers, by seat.
     pub times: Vec<Vec<AnswerTimes>>,
+    /// How the CPU time of each seat was measured, if the record says so.
+    pub meters: Vec<Option<String>>,
     /// Factor of all time limits, if it is not 1.
     pub clock_scale: Option<f64>,
     /// Hash of everything except the times.

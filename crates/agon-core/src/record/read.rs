@@ -94,6 +94,8 @@ struct End {
 #[derive(Deserialize)]
 struct TimesLine {
     seat: usize,
+    #[serde(default)]
+    meter: Option<String>,
     wall_ns: Vec<u64>,
     #[serde(default)]
     cpu_ns: Option<Vec<u64>>,
@@ -134,6 +136,7 @@ impl RecordParser {
     fn new(header: RecordHeader) -> Self {
         let record = Record {
             times: vec![Vec::new(); header.seats.len()],
+            meters: vec![None; header.seats.len()],
             header,
             turns: Vec::new(),
             faults: Vec::new(),
@@ -174,7 +177,10 @@ impl RecordParser {
                 record.outcome = found.outcome;
                 self.digest_end = Some(end);
             }
-            RecordLine::Times(line) => {
+            RecordLine::Times(mut line) => {
+                if let Some(meter) = record.meters.get_mut(line.seat) {
+                    *meter = line.meter.take();
+                }
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
                 *seat = line.into_times().ok_or("lists of different lengths")?;
             }

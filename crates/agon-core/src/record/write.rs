@@ -27,6 +27,8 @@ pub struct Recorder {
     /// Offset at which the answers of the current turn start.
     answers_start: usize,
     times: Vec<Vec<AnswerTimes>>,
+    /// How each seat's CPU time was measured.
+    meters: Vec<Option<&'static str>>,
     /// Factor of all time limits.
     clock_scale: Option<f64>,
     /// Created for the first game and reused, because creating one costs more than compressing a short game.
@@ -57,7 +59,16 @@ impl Recorder {
         (self.turn, self.answers_start) = (0, 0);
         self.times.iter_mut().for_each(Vec::clear);
         self.times.resize_with(header.seats.len(), Vec::new);
+        self.meters.clear();
+        self.meters.resize(header.seats.len(), None);
         self.json_line(header);
+    }
+
+    /// States how a seat's CPU time was measured. The digest does not cover it, as it does not cover times.
+    pub fn set_meter(&mut self, seat: Seat, meter: Option<&'static str>) {
+        if let Some(known) = self.meters.get_mut(seat.index()) {
+            *known = meter;
+        }
     }
 
     /// Starts a turn. Its replies follow in seat order.
@@ -182,10 +193,15 @@ impl Recorder {
         if let Some(clock_scale) = self.clock_scale {
             self.json_line(&ScaleLine { clock_scale });
         }
-        let Self { lines, times, .. } = self;
+        let Self { lines, times, meters, .. } = self;
         for (seat, times) in times.iter().enumerate() {
             lines.extend_from_slice(b"{\"times\":{\"seat\":");
             push_number(lines, seat as u64);
+            if let Some(meter) = meters.get(seat).copied().flatten() {
+                lines.extend_from_slice(b",\"meter\":\"");
+                lines.extend_from_slice(meter.as_bytes());
+                lines.push(b'"');
+            }
             push_list(lines, "wall_ns", times, |t| t.wall.as_nanos());
             if times.iter().any(|t| t.cpu != t.wall) {
                 push_list(lines, "cpu_ns", times, |t| t.cpu.as_nanos());

@@ -101,6 +101,7 @@ impl Worker {
             layers: Vec::new(),
             cores: 1,
             speed: 1.0,
+            missing: Vec::new(),
         };
         let response = self.ask(subjects::join(&self.name, &announcement.competition_id), &request).await?;
         let messages::JoinResponse::Accepted { consumer, lease_ms, .. } = messages::decode(&response)? else {

@@ -10,7 +10,7 @@ const QUEUE_AHEAD_SECONDS: f64 = 4.0;
 const MAX_QUEUE_SECONDS: f64 = 55.0;
 /// Number of published jobs while no worker is connected.
 const JOBS_WITHOUT_WORKERS: u64 = 2;
-/// Weight of a report of shorter matches in the moving average. Longer matches replace the average at once: jobs that are too small cost
+/// Weight of each shorter match in the moving average. Longer matches replace the average at once: jobs that are too small cost
 /// little, but a job that is too large keeps a worker busy for minutes.
 const NEW_SAMPLE_WEIGHT: f64 = 0.2;
 
@@ -36,10 +36,15 @@ impl BatchSizer {
         }
         // Clamp, because workers may report implausible durations.
         let seconds = (duration.as_secs_f64() / matches as f64).clamp(1e-6, 3600.0);
+        let weight = 1.0 - (1.0 - NEW_SAMPLE_WEIGHT).powi(matches.min(1000) as i32);
         self.seconds_per_match = Some(
-            self.seconds_per_match
-                .map_or(seconds, |known| seconds.max(known + (seconds - known) * NEW_SAMPLE_WEIGHT)),
+            self.seconds_per_match.map_or(seconds, |known| seconds.max(known + (seconds - known) * weight)),
         );
+    }
+
+    /// Average duration of a match, if known.
+    pub const fn seconds_per_match(&self) -> Option<f64> {
+        self.seconds_per_match
     }
 
     /// Number of matches in the next job, for `left` remaining matches. One until a duration is known. Smaller jobs near the end let all

@@ -1,13 +1,17 @@
 //! A competition on the grid, and its requirements for workers.
 
+use std::fmt;
+use std::sync::Arc;
+
 use agon_competition::LoadedCompetition;
-use agon_core::Diagnostic;
 use agon_core::record::Digest;
-use agon_host::sandbox::REQUIRED;
-use agon_league::config::SandboxRule;
+use agon_core::{Assets, Diagnostic};
+use agon_engine::AnyGame;
+use agon_host::sandbox::{LayerKind, REQUIRED};
+use agon_league::config::{MeterRule, SandboxRule};
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
-use crate::{GridError, subjects};
+use crate::{GridError, needs, subjects};
 
 /// Grid id of a competition: the id that logs use, as a part of a subject.
 pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
@@ -15,7 +19,7 @@ pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
 }
 
 /// A competition as announced to workers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GridCompetition {
     /// Grid id.
     pub id: String,
@@ -25,40 +29,62 @@ pub struct GridCompetition {
     pub engine: String,
     /// Changes when the coordinator restarts.
     pub session: String,
-    /// Game id.
-    pub game: &'static str,
-    /// Required rules version of the game.
-    pub rules: u32,
+    /// The game.
+    pub game: Arc<dyn AnyGame>,
+    /// Files that the settings name.
+    pub assets: Assets,
     /// Required sandbox layers.
     pub layers: Vec<&'static str>,
 }
 
+impl fmt::Debug for GridCompetition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GridCompetition({})", self.id)
+    }
+}
+
 impl GridCompetition {
     /// For a competition with this commitment and Agon version.
-    pub fn new(loaded: &LoadedCompetition, commitment: Digest, engine: &str) -> Result<Self, GridError> {
+    pub fn new(
+        loaded: &LoadedCompetition,
+        game: Arc<dyn AnyGame>,
+        commitment: Digest,
+        engine: &str,
+    ) -> Result<Self, GridError> {
         let competition = &loaded.competition;
         let sandboxed = competition.sandbox == SandboxRule::Required
             && competition.entrants.iter().any(|one| one.bot.house_name().is_none());
-        let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
+        let mut layers: Vec<&'static str> = Vec::new();
+        if sandboxed {
+            layers.extend(REQUIRED.iter().map(|kind| kind.name()));
+            layers.extend((competition.meter == MeterRule::Cgroup).then(|| LayerKind::Cgroup.name()));
+        }
         Ok(Self {
             id: grid_competition_id(&competition.name, commitment),
             name: competition.name.clone(),
             engine: engine.to_owned(),
             session: new_session()?,
-            game: competition.game,
-            rules: loaded.table.info().rules_version,
+            game,
+            assets: loaded.assets.clone(),
             layers,
         })
     }
 
-    /// The message that announces the competition.
-    pub fn announcement(&self) -> Announcement {
+    /// The message that announces the competition while a phase with these needs is played. The session differs for other needs, so that
+    /// workers ask again.
+    pub fn announcement(&self, needs: &[String]) -> Announcement {
+        let session = if needs.is_empty() {
+            self.session.clone()
+        } else {
+            format!("{}-{}", self.session, needs.join("+"))
+        };
         Announcement {
+            needs: needs.to_vec(),
             protocol: PROTOCOL,
             competition_id: self.id.clone(),
             name: self.name.clone(),
-            session: self.session.clone(),
-            game: self.game.to_owned(),
+            session,
+            game: self.game.info().id.to_owned(),
         }
     }
 
@@ -72,17 +98,27 @@ impl GridCompetition {
             );
             return Some(Diagnostic::wrong_use(what, format!("install Agon {required} on this machine")));
         }
-        match request.rules.get(self.game) {
-            Some(rules) if *rules == self.rules => {}
+        let info = self.game.info();
+        match request.rules.get(info.id) {
+            Some(rules) if *rules == info.rules_version => {}
             known => {
                 let known = known
                     .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
                 let what = format!(
                     "{} requires version {} of the rules of {}; this worker {known}",
-                    self.name, self.rules, self.game
+                    self.name, info.rules_version, info.id
                 );
                 return Some(Diagnostic::wrong_use(what, "install the Agon version of the coordinator"));
             }
+        }
+        if !request.missing.is_empty() {
+            let what = format!(
+                "the bots of {} need programs that this machine lacks: {}",
+                self.name,
+                needs::describe(&request.missing)
+            );
+            let hint = "install them on this machine (AGON_PYTHON names the Python of bots), then start the worker again";
+            return Some(Diagnostic::wrong_use(what, hint));
         }
         let missing: Vec<&str> = self
             .layers

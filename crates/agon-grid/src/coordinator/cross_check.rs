@@ -20,6 +20,19 @@ pub fn salt(secret: &SecretSeed) -> [u8; 32] {
     hash.finalize().into()
 }
 
+/// Number of a match that workers cannot predict, different for each purpose.
+pub fn secret_number(salt: &[u8; 32], purpose: &[u8], key: MatchKey) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(salt);
+    hash.update(key.phase.to_le_bytes());
+    hash.update(key.stage.to_le_bytes());
+    hash.update(key.number.to_le_bytes());
+    hash.update(purpose);
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash.finalize()[..8]);
+    u64::from_le_bytes(first)
+}
+
 /// A match being checked.
 #[derive(Debug)]
 struct CrossCheck {
@@ -74,14 +87,12 @@ impl CrossChecks {
 
     /// Whether this match is selected for a check.
     pub fn is_selected(&self, key: MatchKey) -> bool {
-        let mut hash = Sha256::new();
-        hash.update(self.salt);
-        hash.update(key.phase.to_le_bytes());
-        hash.update(key.stage.to_le_bytes());
-        hash.update(key.number.to_le_bytes());
-        let mut first = [0; 8];
-        first.copy_from_slice(&hash.finalize()[..8]);
-        (u64::from_le_bytes(first) as f64) < self.share * u64::MAX as f64
+        (secret_number(&self.salt, b"", key) as f64) < self.share * u64::MAX as f64
+    }
+
+    /// Number of open checks without a published job.
+    pub fn unpublished(&self) -> u64 {
+        self.open.values().filter(|check| !check.is_published).count() as u64
     }
 
     /// Whether no check is open.
@@ -295,6 +306,7 @@ mod tests {
                 layers: Vec::new(),
                 cores: 1,
                 speed: 1.0,
+                missing: Vec::new(),
             });
         }
         // "b" can still check match 2. Until then a third worker may join and decide match 1.

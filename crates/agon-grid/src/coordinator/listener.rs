@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::Diagnostic;
 use agon_core::LockIgnoringPoison as _;
+use agon_core::record::Recorder;
 use agon_core::text_format::plural;
 use agon_runner::event::NOTICE_TARGET;
 use async_nats::connection::State;
@@ -14,16 +15,17 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use super::CoordinatorOptions;
 use super::chunks::{AssembleResult, ReportAssembler};
 use super::competition::GridCompetition;
-use super::validate::{self, SeatBots};
+use super::validate::{self, ReadMatch};
 use super::workers::WorkerRegistry;
 use crate::messages::{
-    Heartbeat, JobError, JobReport, JoinRequest, JoinResponse, PROTOCOL, ReportAck, ReportChunk, decode,
-    encode,
+    Heartbeat, JobError, JobReport, JoinRequest, JoinResponse, PROTOCOL, RenewalRequest, ReportAck,
+    ReportChunk, decode, encode,
 };
 use crate::{GridError, NatsConnection, permissions, subjects};
 
@@ -55,10 +57,12 @@ impl ReplyHandle {
 
 /// Event for the stage being played.
 pub enum StageEvent {
-    /// Report of a worker. With the bots at the seats of each match, or the reason why the report is inconsistent.
-    Report(String, Box<JobReport>, Result<Vec<SeatBots>, String>, ReplyHandle),
+    /// Report of a worker. With the records of each match, replayed, or the reason why the report is impossible.
+    Report(String, Box<JobReport>, Result<Vec<ReadMatch>, String>, ReplyHandle),
     /// A worker could not play a job.
     JobError(String, JobError, ReplyHandle),
+    /// A worker asks to renew the lease of a job; with its name and the acknowledgement subject.
+    Renewal(String, String, Subject),
     /// The commit or revocation with this number is in the ledger.
     Stored(u64),
     /// A job was published, with its stream sequence.
@@ -91,6 +95,8 @@ pub struct CoordinatorContext {
     pub speed: Option<f64>,
     /// Events for the stage.
     pub events: Sender<StageEvent>,
+    /// Programs that the phase being played needs.
+    needs: watch::Sender<Vec<String>>,
     workers: Mutex<WorkerRegistry>,
     message_sink: Mutex<Option<MessageSink>>,
 }
@@ -115,9 +121,19 @@ impl CoordinatorContext {
             disconnect_notice_after,
             speed,
             events,
+            needs: watch::Sender::new(Vec::new()),
             workers,
             message_sink,
         }
+    }
+
+    /// Sets the programs that the phase being played needs. Workers are asked again if they differ from those of the phase before.
+    pub fn set_needs(&self, needs: &[String]) {
+        self.needs.send_if_modified(|known| {
+            let differs = *known != needs;
+            needs.clone_into(known);
+            differs
+        });
     }
 
     /// Registry of workers.
@@ -173,6 +189,7 @@ pub async fn start_listeners(
     let join_requests = subscribe(subjects::join("*", competition_id)).await?;
     let reports = subscribe(subjects::report("*", competition_id)).await?;
     let job_errors = subscribe(subjects::job_error("*", competition_id)).await?;
+    let renewals = subscribe(subjects::renewal("*", competition_id)).await?;
     let heartbeats = subscribe(subjects::ALL_HEARTBEATS.to_owned()).await?;
     permissions::round_trip(&context.link).await?;
     let span = tracing::error_span!("coordinator", competition = %competition_id);
@@ -181,36 +198,36 @@ pub async fn start_listeners(
         tokio::spawn(listen_reports(Arc::clone(context), reports).instrument(span.clone())),
         tokio::spawn(listen_job_errors(Arc::clone(context), job_errors).instrument(span.clone())),
         tokio::spawn(listen_heartbeats(Arc::clone(context), heartbeats).instrument(span.clone())),
+        tokio::spawn(listen_renewals(Arc::clone(context), renewals).instrument(span.clone())),
+        tokio::spawn(report_outages(Arc::clone(context)).instrument(span.clone())),
         tokio::spawn(announce_loop(Arc::clone(context)).instrument(span)),
     ])
 }
 
-/// Announces the competition, and tells the user about a lost connection.
+/// Announces the competition, at intervals and when its needs change.
 async fn announce_loop(context: Arc<CoordinatorContext>) {
-    let Ok(bytes) = encode(&context.competition.announcement()).map(Bytes::from) else { return };
-    let (mut disconnected_since, mut notified): (Option<Instant>, bool) = (None, false);
+    let mut needs = context.needs.subscribe();
     loop {
-        if context.is_connected() {
-            let _ = context.link.client().publish(subjects::ANNOUNCEMENTS, bytes.clone()).await;
-            if std::mem::take(&mut notified) {
-                tracing::warn!(target: NOTICE_TARGET, "reconnected to NATS");
-                context.notify("reconnected to NATS");
-            }
-            disconnected_since = None;
-        } else {
-            let since = *disconnected_since.get_or_insert_with(Instant::now);
-            if !notified && since.elapsed() >= context.disconnect_notice_after {
-                notified = true;
-                let url = context.link.url();
-                tracing::warn!(target: NOTICE_TARGET, url, "no connection to the NATS server; waiting for it");
-                context.notify(&format!(
-                    "no connection to the NATS server at {url} for {} s; waiting for it",
-                    context.disconnect_notice_after.as_secs()
-                ));
-            }
+        let announcement = context.competition.announcement(&needs.borrow_and_update());
+        if context.is_connected()
+            && let Ok(bytes) = encode(&announcement)
+        {
+            let _ = context.link.client().publish(subjects::ANNOUNCEMENTS, bytes.into()).await;
         }
-        tokio::time::sleep(ANNOUNCE_INTERVAL).await;
+        let _ = tokio::time::timeout(ANNOUNCE_INTERVAL, needs.changed()).await;
     }
+}
+
+/// Tells the user about outages of the server.
+async fn report_outages(context: Arc<CoordinatorContext>) {
+    let meanwhile =
+        "no worker can be heard: they finish their jobs and keep the results until it is back; reconnecting";
+    let tell = |words: &str| {
+        tracing::warn!(target: NOTICE_TARGET, "{words}");
+        context.notify(words);
+    };
+    let (link, after) = (&context.link, context.disconnect_notice_after);
+    link.connectivity().report_outages(link.url(), after, meanwhile, tell).await;
 }
 
 async fn listen_heartbeats(context: Arc<CoordinatorContext>, mut heartbeats: Subscriber) {
@@ -250,6 +267,7 @@ async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, re
     if let Some(why) = why {
         let reason = why.summary();
         tracing::warn!(target: NOTICE_TARGET, worker = name, reason, "worker refused");
+        context.workers().remove(name, &request.session);
         context.notify(&format!("worker {name} refused: {}", why.summary()));
         return reply.send(&JoinResponse::Refused { why: why.to_string() });
     }
@@ -368,9 +386,11 @@ fn handle_report(context: &CoordinatorContext, worker: String, bytes: Vec<u8>, r
         let full_key = one.result.key.in_competition(&context.competition.id);
         tracing::debug!("match" = %full_key, worker, job = report.job, "result received");
     }
-    let seat_bots =
-        report.matches.iter().map(|one| validate::check_consistency(one, context.competition.game)).collect();
-    let _ = context.events.send(StageEvent::Report(worker, Box::new(report), seat_bots, reply));
+    let (game, assets) = (&*context.competition.game, &context.competition.assets);
+    let mut recorder = Recorder::new();
+    let read =
+        report.matches.iter().map(|one| validate::read_match(one, game, assets, &mut recorder)).collect();
+    let _ = context.events.send(StageEvent::Report(worker, Box::new(report), read, reply));
 }
 
 async fn listen_job_errors(context: Arc<CoordinatorContext>, mut job_errors: Subscriber) {
@@ -390,6 +410,18 @@ async fn listen_job_errors(context: Arc<CoordinatorContext>, mut job_errors: Sub
                 reply.send(&ReportAck::Refused { why: "this name belongs to another worker".to_owned() });
             }
             Err(error) => reply.send(&ReportAck::Refused { why: error.to_string() }),
+        }
+    }
+}
+
+async fn listen_renewals(context: Arc<CoordinatorContext>, mut renewals: Subscriber) {
+    while let Some(message) = renewals.next().await {
+        let Ok(renewal) = decode::<RenewalRequest>(&message.payload) else { continue };
+        if sender_name(&message) == Some(renewal.worker.as_str())
+            && context.workers().get(&renewal.worker).is_some()
+        {
+            context.workers().mark_heard(&renewal.worker);
+            let _ = context.events.send(StageEvent::Renewal(renewal.worker, renewal.job, renewal.ack.into()));
         }
     }
 }

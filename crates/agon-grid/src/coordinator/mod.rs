@@ -2,8 +2,8 @@
 //!
 //! [`listener`] receives the messages of workers during the run: [`workers`] registers them, [`chunks`] assembles reports, [`validate`]
 //! checks them. [`stage`] coordinates one stage: it publishes jobs to the [`job_queue`] ([`batch_size`] chooses how many), processes
-//! reports, acknowledges them when they are in the ledger, and lets other workers check some matches ([`cross_check`]). [`phase_files`]
-//! holds the files that workers need for a phase, [`bot_data`] the data that bots keep from match to match.
+//! reports, acknowledges them when they are in the ledger, and lets other workers check some matches ([`cross_check`], [`rank_checks`]).
+//! [`phase_files`] holds the files that workers need for a phase, [`bot_data`] the data that bots keep from match to match.
 
 mod batch_size;
 mod bot_data;
@@ -13,6 +13,7 @@ mod cross_check;
 mod job_queue;
 mod listener;
 mod phase_files;
+mod rank_checks;
 mod stage;
 mod validate;
 mod workers;
@@ -45,6 +46,7 @@ use self::cross_check::MatchDigest;
 use self::job_queue::JobQueue;
 use self::listener::{CoordinatorContext, StageEvent};
 use self::phase_files::{PhaseFiles, PhaseOptions};
+use self::rank_checks::RankChecks;
 use self::stage::StageCoordinator;
 use self::workers::WorkerRegistry;
 use crate::blobs::Blobs;
@@ -88,7 +90,7 @@ impl Default for CoordinatorOptions {
             scale_clocks: false,
             max_blob_bytes: 4 << 30,
             engine: env!("CARGO_PKG_VERSION").to_owned(),
-            disconnect_notice_after: Duration::from_mins(1),
+            disconnect_notice_after: Duration::from_secs(2),
             stop_timeout: Duration::from_secs(10),
         }
     }
@@ -126,6 +128,7 @@ struct RunState {
     phase_files: Option<PhaseFiles>,
     bot_data: Option<PhaseBotData>,
     batch_sizer: (u32, BatchSizer),
+    rank_checks: (u32, RankChecks),
     unplayable: Vec<UnplayableMatch>,
     /// Stored matches with an open cross-check: worker and digest.
     pending_checks: Vec<(MatchKey, String, MatchDigest)>,
@@ -165,12 +168,11 @@ pub struct Coordinator {
     phase_options: PhaseOptions,
     job_queue: JobQueue,
     blobs: Blobs,
-    game: Arc<dyn AnyGame>,
     salt: [u8; 32],
     /// Next number for jobs, commits, revocations and replays.
     next_number: AtomicU64,
     inbox: Mutex<Receiver<StageEvent>>,
-    state: Mutex<RunState>,
+    state: Arc<Mutex<RunState>>,
     worker_directory: WorkerDirectory,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -199,14 +201,15 @@ impl Coordinator {
         let handle = runtime.clone();
         handle.block_on(async move {
             let commitment = ledger.competition().await.map_err(store)?.commitment;
-            let competition = GridCompetition::new(loaded, commitment, &options.engine)?;
+            let competition = GridCompetition::new(loaded, game, commitment, &options.engine)?;
             let banned = ledger.banned_workers().await.map_err(store)?;
             let salt = cross_check::salt(&ledger.secret_seed().await.map_err(store)?);
             let pending_checks =
                 pending_checks(ledger, &cross_check::CrossChecks::new(salt, options.cross_check_share))
                     .await
                     .map_err(store)?;
-            let workers = WorkerRegistry::new(banned.into_iter().map(|one| (one.worker, one.reason)));
+            let workers = WorkerRegistry::new(banned.into_iter().map(|one| (one.worker, one.reason)))
+                .with_connectivity(link.connectivity().clone());
             let job_queue = JobQueue::new(link.clone(), competition.id.clone(), options.lease);
             job_queue.create().await?;
             job_queue.purge().await?;
@@ -217,11 +220,13 @@ impl Coordinator {
                 CoordinatorContext::new((link, runtime), competition, &options, speed, sender, workers);
             let context = Arc::new(context);
             let worker_directory = WorkerDirectory::listen(&context.link).await?;
+            worker_directory.answer_queries().await?;
             let tasks = listener::start_listeners(&context).await?;
             let state = RunState {
                 phase_files: None,
                 bot_data: None,
                 batch_sizer: (0, BatchSizer::new(options.target_job_duration)),
+                rank_checks: (0, RankChecks::default()),
                 unplayable: Vec::new(),
                 pending_checks,
                 disputed: Vec::new(),
@@ -229,7 +234,7 @@ impl Coordinator {
                 majority_results: Vec::new(),
                 stats: GridRunStats::default(),
             };
-            let (inbox, state) = (Mutex::new(inbox), Mutex::new(state));
+            let (inbox, state) = (Mutex::new(inbox), Arc::new(Mutex::new(state)));
             let next_number = AtomicU64::new(0);
             Ok(Self {
                 context,
@@ -237,7 +242,6 @@ impl Coordinator {
                 phase_options,
                 job_queue,
                 blobs,
-                game,
                 salt,
                 next_number,
                 inbox,
@@ -281,6 +285,12 @@ impl Coordinator {
     /// Counters of the run.
     pub fn stats(&self) -> GridRunStats {
         self.state().stats
+    }
+
+    /// Reads the counters of the run, from any thread.
+    pub fn stats_reader(&self) -> impl Fn() -> GridRunStats + Send + Sync + use<> {
+        let state = Arc::clone(&self.state);
+        move || state.lock_ignoring_poison().stats
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
@@ -353,6 +363,7 @@ impl Executor for Coordinator {
         receive: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let Some(phase_files) = self.phase_files(phase_context, queue)? else { return Ok(()) };
+        self.context.set_needs(&phase_files.needs);
         let (sender, receiver) = channel();
         let ended = AtomicBool::new(false);
         let stage_coordinator =

@@ -13,9 +13,9 @@ use agon_runner::LoadedEntrant;
 use agon_runner::phase_context::PhaseContext;
 
 use super::validate::SeatBots;
-use crate::GridError;
 use crate::blobs::{Blobs, hash};
 use crate::messages::{Hash, PROTOCOL, PhaseBot, PhaseEntrant, PhasePart, PhaseSpec, encode};
+use crate::{GridError, needs};
 
 /// Competition-wide content of every [`PhaseSpec`].
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct PhaseFiles {
     pub phase_spec: Hash,
     /// Entrants as named in records.
     pub entrants: SeatBots,
+    /// Programs that the bots need.
+    pub needs: Vec<String>,
     files: Vec<(Hash, FileSource)>,
 }
 
@@ -104,13 +106,15 @@ impl PhaseFiles {
             sandbox: options.sandbox,
             stateless: None,
             in_order: phase.in_order(),
+            needs: needs::of_entrants(phase.entrants),
         };
+        let needs = phase_spec.needs.clone();
         let bytes: Arc<[u8]> = encode(&phase_spec)?.into();
         let phase_spec = hash(&bytes);
         files.push((phase_spec.clone(), FileSource::Bytes(bytes)));
         let info = phase.game.info();
         let names = phase.entrants.iter().map(|one| (one.name.clone(), bot_hash(info, &one.player)));
-        let phase_files = Self { phase: phase.phase, phase_spec, entrants: names.collect(), files };
+        let phase_files = Self { phase: phase.phase, phase_spec, entrants: names.collect(), needs, files };
         for (_, source) in &phase_files.files {
             if let FileSource::Bytes(bytes) = source {
                 blobs.put(bytes).await?;

@@ -21,6 +21,7 @@ use super::bot_data::PhaseBotData;
 use super::cross_check::{CrossChecks, MatchDigest};
 use super::listener::{CoordinatorContext, ReplyHandle, StageEvent};
 use super::phase_files::PhaseFiles;
+use super::rank_checks::RankChecks;
 use super::{Coordinator, UnplayableMatch};
 use crate::messages::{Job, JobMatch, PROTOCOL, ReportAck, encode};
 
@@ -31,7 +32,7 @@ const REPUBLISH_DELAY: Duration = Duration::from_secs(1);
 /// Maximum time to purge the queue. If it takes longer, the next run does it.
 const PURGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Extra deliveries of a job that some workers may not take: they give it back, and these deliveries do not count.
-const EXTRA_DELIVERIES: u32 = 1000;
+const EXTRA_DELIVERIES: u32 = 5000;
 
 /// A published job.
 struct PublishedJob {
@@ -96,6 +97,10 @@ pub struct StageCoordinator<'d> {
     /// Commit number of each match being committed.
     committing: HashMap<u64, u64>,
     checks: CrossChecks,
+    rank_checks: RankChecks,
+    /// Whether the checks at the end of the stage have begun.
+    rank_checks_started: bool,
+    started: Instant,
     /// Matches of this stage by worker: number and digest.
     played_by_worker: HashMap<String, Vec<(u64, MatchDigest)>>,
     /// Numbers of the running replays.
@@ -129,6 +134,9 @@ impl<'d> StageCoordinator<'d> {
         let batch_sizer = Some(state.batch_sizer)
             .filter(|(phase, _)| *phase == phase_context.phase)
             .map(|(_, batch_sizer)| batch_sizer);
+        let rank_checks = std::mem::take(&mut state.rank_checks);
+        let rank_checks =
+            Some(rank_checks).filter(|(phase, _)| *phase == phase_context.phase).unwrap_or_default().1;
         let mut bot_data = state.bot_data.take().filter(|known| known.phase == phase_context.phase);
         let here = |key: &MatchKey| (key.phase, key.stage) == (phase_context.phase, stage);
         let pending_checks: Vec<_> = state.pending_checks.extract_if(.., |(key, _, _)| here(key)).collect();
@@ -158,6 +166,9 @@ impl<'d> StageCoordinator<'d> {
             pending_commits: HashMap::new(),
             committing: HashMap::new(),
             checks: CrossChecks::new(coordinator.salt, coordinator.options.cross_check_share),
+            rank_checks: rank_checks.next_stage(),
+            rank_checks_started: false,
+            started: now,
             played_by_worker: HashMap::new(),
             replaying: HashSet::new(),
             retries: Vec::new(),
@@ -210,6 +221,9 @@ impl<'d> StageCoordinator<'d> {
             let all_published = self.publish_jobs();
             self.receiver_gone |= ended.load(Ordering::Relaxed);
             let done = self.is_done(all_published);
+            if done && !self.receiver_gone && self.start_rank_checks() {
+                continue;
+            }
             if self.receiver_gone || (done && self.finish_retries()) {
                 break;
             }
@@ -238,6 +252,9 @@ impl<'d> StageCoordinator<'d> {
         let (phase, stage) = (self.phase_context.phase, self.stage);
         let mut state = self.coordinator.state();
         state.batch_sizer = (phase, self.batch_sizer);
+        // After an early end matches may have been revoked. The totals then start again.
+        state.rank_checks =
+            if self.receiver_gone { (phase, RankChecks::default()) } else { (phase, self.rank_checks) };
         // After an early end matches may have been revoked and the bots' folders restored. Then they are packed again.
         state.bot_data = self.bot_data.filter(|_| !self.receiver_gone);
         state.unplayable.extend(self.unplayable.iter().cloned());
@@ -273,7 +290,8 @@ impl<'d> StageCoordinator<'d> {
         }
         let cores = self.context().workers().cores();
         while self.last_repair_attempt.is_none() {
-            let size = self.batch_sizer.matches_per_job(self.queue.pending_count(), cores);
+            let left = self.queue.pending_count().max(self.checks.unpublished());
+            let size = self.batch_sizer.matches_per_job(left, cores);
             let room = self.batch_sizer.max_jobs(size, cores);
             if self.check_jobs < room {
                 let workers = self.context().workers();
@@ -381,12 +399,13 @@ impl<'d> StageCoordinator<'d> {
 
     fn handle_event(&mut self, event: StageEvent) {
         match event {
-            StageEvent::Report(worker, report, seat_bots, reply) => {
-                self.handle_report(&worker, *report, seat_bots, reply);
+            StageEvent::Report(worker, report, read, reply) => {
+                self.handle_report(&worker, *report, read, reply);
             }
             StageEvent::JobError(worker, job_error, reply) => {
                 self.handle_job_error(&worker, job_error, reply);
             }
+            StageEvent::Renewal(worker, job, ack) => self.renew_lease(&worker, &job, ack),
             StageEvent::Stored(number) => self.handle_stored(number),
             StageEvent::Published(id, sequence) => {
                 tracing::debug!(job = id, sequence, "job published");

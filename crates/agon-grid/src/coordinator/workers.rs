@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::connectivity::Connectivity;
 use crate::messages::{Heartbeat, JoinRequest, LiveGameInfo};
 use crate::worker_directory::WORKER_LOST_AFTER;
 
@@ -27,6 +28,8 @@ pub struct RegisteredWorker {
     pub leaving: bool,
     /// Whether [`WorkerRegistry::newly_lost`] has returned it since its last heartbeat.
     lost: bool,
+    /// Number of failed jobs since its last report.
+    failures: u32,
     /// Games being played, and the time of that heartbeat.
     pub live_games: (Instant, Vec<LiveGameInfo>),
 }
@@ -41,6 +44,8 @@ pub struct WorkerRegistry {
     pending: BTreeMap<String, (Instant, Instant)>,
     /// Workers present at the last query, and the time of the last change.
     last_present: (Vec<String>, Instant),
+    /// No worker is lost because the server is away.
+    connectivity: Connectivity,
 }
 
 /// Outcome of a strike.
@@ -61,6 +66,32 @@ impl WorkerRegistry {
             strikes: BTreeMap::new(),
             pending: BTreeMap::new(),
             last_present: (Vec::new(), Instant::now()),
+            connectivity: Connectivity::default(),
+        }
+    }
+
+    /// The same registry, for this connection.
+    pub fn with_connectivity(self, connectivity: Connectivity) -> Self {
+        Self { connectivity, ..self }
+    }
+
+    /// Whether a worker with its last message at this time is lost.
+    fn is_silent(connectivity: &Connectivity, last_heard: Instant) -> bool {
+        connectivity.silence(last_heard, Instant::now()) >= WORKER_LOST_AFTER
+    }
+
+    /// Counts a failed job of a worker. Returns the number of failures since its last report.
+    pub fn count_failure(&mut self, worker: &str) -> u32 {
+        self.workers.get_mut(worker).map_or(0, |one| {
+            one.failures += 1;
+            one.failures
+        })
+    }
+
+    /// Notes that a worker has played a job.
+    pub fn count_success(&mut self, worker: &str) {
+        if let Some(one) = self.workers.get_mut(worker) {
+            one.failures = 0;
         }
     }
 
@@ -73,6 +104,7 @@ impl WorkerRegistry {
             last_heard: Instant::now(),
             leaving: false,
             lost: false,
+            failures: 0,
             live_games: (Instant::now(), Vec::new()),
         };
         self.pending.remove(&request.worker);
@@ -112,6 +144,13 @@ impl WorkerRegistry {
         }
     }
 
+    /// Removes a worker that may not take jobs any more.
+    pub fn remove(&mut self, worker: &str, session: &str) {
+        if self.workers.get(worker).is_some_and(|one| one.session == session) {
+            self.workers.remove(worker);
+        }
+    }
+
     /// Notes that a worker is alive.
     pub fn mark_heard(&mut self, worker: &str) {
         if let Some(worker) = self.workers.get_mut(worker) {
@@ -129,10 +168,11 @@ impl WorkerRegistry {
         self.banned.get(worker).map(String::as_str)
     }
 
-    /// Workers without a sign of life for too long, each once. Other workers get their jobs when the leases expire.
+    /// Workers without a sign of life for too long, each once. Other workers get their jobs when the leases expire. None while the server
+    /// is away.
     pub fn newly_lost(&mut self) -> Vec<String> {
         let is_lost = |one: &RegisteredWorker| {
-            !one.lost && !one.leaving && one.last_heard.elapsed() >= WORKER_LOST_AFTER
+            !one.lost && !one.leaving && Self::is_silent(&self.connectivity, one.last_heard)
         };
         let lost = self.workers.iter_mut().filter(|(_, one)| is_lost(one));
         lost.map(|(name, one)| {
@@ -145,7 +185,9 @@ impl WorkerRegistry {
     /// Workers that take jobs.
     pub fn present(&self) -> impl Iterator<Item = (&str, &RegisteredWorker)> {
         let takes_jobs = |(name, one): &(&String, &RegisteredWorker)| {
-            !one.leaving && one.last_heard.elapsed() < WORKER_LOST_AFTER && !self.banned.contains_key(*name)
+            !one.leaving
+                && !Self::is_silent(&self.connectivity, one.last_heard)
+                && !self.banned.contains_key(*name)
         };
         self.workers.iter().filter(takes_jobs).map(|(name, one)| (name.as_str(), one))
     }
@@ -208,6 +250,7 @@ mod tests {
             layers: Vec::new(),
             cores: 2,
             speed: f64::NAN,
+            missing: Vec::new(),
         }
     }
 

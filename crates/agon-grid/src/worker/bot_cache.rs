@@ -17,6 +17,7 @@ use agon_runner::match_progress::ResolvedPart;
 use super::blob_fetcher::{BlobFetcher, JobFailure};
 use super::bot_data::BotDataState;
 use crate::messages::{Hash, PROTOCOL, PhaseBot, PhaseSpec, decode};
+use crate::needs;
 
 /// A phase is dropped after this time without a match.
 const PHASE_IDLE_TIMEOUT: Duration = Duration::from_mins(5);
@@ -106,6 +107,12 @@ impl BotCache {
                 "the phase spec of {} does not belong to {competition_id}, or has another version",
                 phase_spec.competition_id
             )));
+        }
+        let missing = needs::missing(&phase_spec.needs);
+        if !missing.is_empty() {
+            let what =
+                format!("the bots need programs that this machine lacks: {}", needs::describe(&missing));
+            return Err(JobFailure::NotAllowed(what));
         }
         let game = agon_engine::any_game(&phase_spec.game).map_err(Diagnostic::from)?;
         let info = game.info();

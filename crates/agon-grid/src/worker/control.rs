@@ -10,15 +10,20 @@ use tracing::{Instrument as _, Level};
 
 use super::live;
 use super::state::{JobSource, JoinStatus, WorkerState};
-use crate::GridError;
 use crate::messages::{
     self, Announcement, CommandReply, Heartbeat, JoinRequest, JoinResponse, PROTOCOL, WorkerCommand,
 };
 use crate::subjects::{self, WORK_STREAM};
 use crate::worker_directory::HEARTBEAT_INTERVAL;
+use crate::{GridError, needs};
 
 /// A competition is forgotten after this time without an announcement. Its unacknowledged reports are then given up.
 pub const COMPETITION_FORGOTTEN_AFTER: Duration = Duration::from_mins(15);
+
+/// An outage of the server is logged after this time.
+const OUTAGE_NOTICE_AFTER: Duration = Duration::from_secs(2);
+/// Number of heartbeats between two searches for folders that killed processes left behind: about a minute.
+const HEARTBEATS_PER_CLEANUP: u32 = 30;
 
 /// Listens to announcements until the connection is closed.
 pub async fn listen_announcements(worker: Arc<WorkerState>) -> Result<(), GridError> {
@@ -33,6 +38,7 @@ pub async fn listen_announcements(worker: Arc<WorkerState>) -> Result<(), GridEr
                 &announcement.competition_id,
                 &announcement.name,
                 &announcement.session,
+                announcement.needs,
             )
         {
             let worker = Arc::clone(&worker);
@@ -65,7 +71,11 @@ pub async fn join(worker: &WorkerState, competition_id: &str, name: &str) {
 
 async fn request_join(worker: &WorkerState, competition_id: &str) -> Result<JoinStatus, GridError> {
     let options = &worker.options;
+    let needs = worker.needs(competition_id);
+    // Blocking, because a program may be started.
+    let missing = tokio::task::spawn_blocking(move || needs::missing(&needs)).await;
     let request = JoinRequest {
+        missing: missing.unwrap_or_default(),
         protocol: PROTOCOL,
         worker: options.name.clone(),
         session: worker.session.clone(),
@@ -133,17 +143,31 @@ fn execute(worker: &WorkerState, command: WorkerCommand) -> CommandReply {
     }
 }
 
+/// Logs outages of the server.
+pub async fn report_outages(worker: Arc<WorkerState>) {
+    let meanwhile = "games go on, and results are kept until it is back; reconnecting";
+    let tell = |words: &str| worker.log(Level::WARN, words);
+    let link = &worker.link;
+    link.connectivity().report_outages(link.url(), OUTAGE_NOTICE_AFTER, meanwhile, tell).await;
+}
+
 /// Publishes heartbeats and tidies up.
 pub async fn heartbeat_loop(worker: Arc<WorkerState>) {
     let mut interval = tokio::time::interval(HEARTBEAT_INTERVAL);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
+    for beats in 1u32.. {
         interval.tick().await;
         send_heartbeat(&worker, false).await;
         worker.forget_silent(COMPETITION_FORGOTTEN_AFTER);
         let worker = Arc::clone(&worker);
         // Blocking, because ending bots takes time.
-        let _ = tokio::task::spawn_blocking(move || worker.phases.evict_idle()).await;
+        let tidying = move || {
+            worker.phases.evict_idle();
+            if beats.is_multiple_of(HEARTBEATS_PER_CLEANUP) {
+                agon_host::scratch_dir::remove_leftovers();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(tidying).await;
     }
 }
 
@@ -175,6 +199,7 @@ pub async fn send_heartbeat(worker: &WorkerState, gone: bool) {
         gone,
         refused: worker.refused(),
         live_games,
+        failing: worker.failing(),
     };
     if let Ok(bytes) = messages::encode(&heartbeat) {
         // A lost heartbeat does not matter; the next one follows.

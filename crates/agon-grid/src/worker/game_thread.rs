@@ -38,8 +38,13 @@ const CONSUMER_TIMEOUT: Duration = Duration::from_secs(3);
 const UNKNOWN_JOB_DELAY: Duration = Duration::from_secs(5);
 /// Maximum number of unacknowledged reports of a thread.
 const MAX_UNACKED_REPORTS: usize = 3;
-/// Mean delay before a job that excludes this worker is delivered again.
-const EXCLUDED_JOB_DELAY: Duration = Duration::from_millis(300);
+/// First and maximum mean delay before a job that excludes this worker is delivered again, from the second delivery on. The first time it
+/// goes back at once: usually another worker waits.
+const EXCLUDED_JOB_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(32));
+/// The same after many deliveries: the other workers play long games.
+const BUSY_WORKERS_DELAY: Duration = Duration::from_millis(300);
+/// Number of deliveries after which [`BUSY_WORKERS_DELAY`] applies.
+const BUSY_WORKERS_AFTER: u64 = 100;
 /// Delay after a failure, or when there is nothing to do.
 const IDLE_DELAY: Duration = Duration::from_millis(300);
 
@@ -49,6 +54,11 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
     let mut recorder = Recorder::new();
     let mut turn = thread;
     while !worker.is_draining() {
+        let backoff = worker.backoff();
+        if !backoff.is_zero() {
+            thread::sleep(backoff.min(IDLE_DELAY));
+            continue;
+        }
         // Limits the number of unacknowledged reports.
         let permit = worker.runtime.block_on(Arc::clone(&unacked).acquire_owned());
         turn += 1;
@@ -68,11 +78,11 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
         }
         log_received(&leased, deliveries);
         worker.metrics.set_playing(thread, true);
-        let started = Instant::now();
         let played = catch_unwind(AssertUnwindSafe(|| play_job(worker, thread, &leased, &mut recorder)));
         worker.metrics.set_playing(thread, false);
         match played.unwrap_or_else(|_| Err(JobFailure::failed("the engine panicked during a game"))) {
-            Ok(matches) => {
+            Ok((matches, duration)) => {
+                worker.note_success();
                 count_games(worker, &matches);
                 let report = JobReport {
                     protocol: PROTOCOL,
@@ -80,7 +90,7 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
                     phase_spec: leased.job.phase_spec.clone(),
                     worker: worker.options.name.clone(),
                     session: worker.session.clone(),
-                    duration_us: started.elapsed().as_micros() as u64,
+                    duration_us: duration.as_micros() as u64,
                     matches: matches.into_iter().map(match_report::MatchReport::from).collect(),
                 };
                 worker.unacked_reports.fetch_add(1, SeqCst);
@@ -93,8 +103,10 @@ pub fn run(worker: &Arc<WorkerState>, thread: usize) {
             }
             Err(failure) => {
                 recorder = Recorder::new();
+                if let JobFailure::Failed(_) = &failure {
+                    worker.note_failure(&failure.message());
+                }
                 worker.runtime.block_on(reporting::report_failure(worker, leased, failure));
-                thread::sleep(IDLE_DELAY);
             }
         }
     }
@@ -125,12 +137,21 @@ fn clear_live_slot(worker: &WorkerState, thread: usize) {
     }
 }
 
-/// Delay before a job that excludes this worker is delivered again. It varies, otherwise two workers that each get a job only the other may
-/// take could give them back in step forever.
+/// Delay before a job that excludes this worker is delivered again. It grows with the deliveries, because the other workers are busy. It
+/// varies, otherwise two workers that each get a job only the other may take could give them back in step forever.
 fn excluded_job_delay(name: &str, deliveries: u64) -> Duration {
+    let (first, max) = EXCLUDED_JOB_DELAY_RANGE;
+    if deliveries <= 1 {
+        return Duration::ZERO;
+    }
+    let mean = if deliveries > BUSY_WORKERS_AFTER {
+        BUSY_WORKERS_DELAY
+    } else {
+        (first * 2u32.saturating_pow(deliveries.saturating_sub(2).min(10) as u32)).min(max)
+    };
     let mut hasher = DefaultHasher::new();
     (name, deliveries).hash(&mut hasher);
-    EXCLUDED_JOB_DELAY.mul_f64(0.5 + (hasher.finish() % 100) as f64 / 50.0)
+    mean.mul_f64(0.5 + (hasher.finish() % 100) as f64 / 50.0)
 }
 
 /// Pulls a job, taking the competitions in turn. Returns it with its number of deliveries. `None` if there is no job now.
@@ -199,10 +220,12 @@ async fn lease_job(
     message: Message,
 ) -> Option<(LeasedJob, u64)> {
     let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
+    let ack = message.reply.as_ref().map_or_else(String::new, ToString::to_string);
     let (message, acker) = message.split();
     let job = messages::decode::<Job>(&message.payload).ok();
     if let Some(job) = job.filter(|job| job.protocol == PROTOCOL && job.competition_id == *competition_id) {
-        return Some((LeasedJob::new(competition_id.to_owned(), job, acker, source), deliveries));
+        let leased = LeasedJob::new(worker, competition_id.to_owned(), job, (acker, ack), source);
+        return Some((leased, deliveries));
     }
     let what = format!(
         "{competition_id}: cannot decode a job; check that this worker is not older than its coordinator"
@@ -213,13 +236,13 @@ async fn lease_job(
 }
 
 /// Plays the matches of a job one after another. Stops early if the worker drains or the job takes longer than the lease; the coordinator
-/// publishes the missing matches again.
+/// publishes the missing matches again. Returns the matches and the time for playing them, without the time for loading.
 fn play_job(
     worker: &WorkerState,
     thread: usize,
     leased: &LeasedJob,
     recorder: &mut Recorder,
-) -> Result<Vec<FinishedMatch>, JobFailure> {
+) -> Result<(Vec<FinishedMatch>, Duration), JobFailure> {
     let job = &leased.job;
     recorder.set_clock_scale(leased.clock_scale);
     let phase = worker.phases.get(
@@ -229,29 +252,26 @@ fn play_job(
         worker.options.allow_unsandboxed,
     )?;
     let (mut played, started) = (Vec::with_capacity(job.matches.len()), Instant::now());
+    let mut duration = Duration::ZERO;
     for one in &job.matches {
         if !played.is_empty() && (worker.is_draining() || started.elapsed() > leased.lease) {
             break;
         }
-        played.push(play_match(worker, thread, &phase, one, recorder)?);
+        let bots = load_bots(worker, thread, &phase, one)?;
+        let begun = Instant::now();
+        played.push(play_match(worker, thread, &phase, one, &bots, recorder)?);
+        duration += begun.elapsed();
     }
-    Ok(played)
+    Ok((played, duration))
 }
 
-fn play_match(
+/// Bots of a match, with their data folders as at the start of the match.
+fn load_bots(
     worker: &WorkerState,
     thread: usize,
     phase: &BotCache,
     one: &JobMatch,
-    recorder: &mut Recorder,
-) -> Result<FinishedMatch, JobFailure> {
-    let key = MatchKey { phase: phase.phase_spec.phase, stage: one.stage, number: one.number };
-    // At the error level, so that every line about the match has its key, whatever the filter.
-    let full_key = key.in_competition(&phase.phase_spec.competition_id);
-    let _in_match = tracing::error_span!("match", "match" = %full_key).entered();
-    let started = Instant::now();
-    tracing::debug!("match started");
-    let seats: Vec<Entrant> = one.seats.iter().map(|&seat| Entrant(seat)).collect();
+) -> Result<Vec<Arc<CachedBot>>, JobFailure> {
     let bots: Vec<Arc<CachedBot>> =
         one.seats.iter().map(|&seat| phase.bot(thread, seat, &worker.blobs)).collect::<Result<_, _>>()?;
     for (bot, &seat) in bots.iter().zip(&one.seats) {
@@ -262,6 +282,24 @@ fn play_match(
             folders.mark_unknown();
         }
     }
+    Ok(bots)
+}
+
+fn play_match(
+    worker: &WorkerState,
+    thread: usize,
+    phase: &BotCache,
+    one: &JobMatch,
+    bots: &[Arc<CachedBot>],
+    recorder: &mut Recorder,
+) -> Result<FinishedMatch, JobFailure> {
+    let key = MatchKey { phase: phase.phase_spec.phase, stage: one.stage, number: one.number };
+    // At the error level, so that every line about the match has its key, whatever the filter.
+    let full_key = key.in_competition(&phase.phase_spec.competition_id);
+    let _in_match = tracing::error_span!("match", "match" = %full_key).entered();
+    let started = Instant::now();
+    tracing::debug!("match started");
+    let seats: Vec<Entrant> = one.seats.iter().map(|&seat| Entrant(seat)).collect();
     let Some(parts) = phase.parts(one.variant) else {
         return Err(JobFailure::failed(format!("the phase spec has no variant {}", one.variant)));
     };
@@ -302,4 +340,21 @@ fn play_match(
         }
     }
     Ok(finished)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn job_that_excludes_this_worker_returns_soon_and_later_rarely() {
+        for name in ["w1", "w2", "a-worker-with-a-long-name"] {
+            assert_eq!(excluded_job_delay(name, 1), Duration::ZERO);
+            assert!(excluded_job_delay(name, 2) <= Duration::from_millis(10));
+            assert!(excluded_job_delay(name, 20) <= Duration::from_millis(80));
+            let late = excluded_job_delay(name, 500);
+            assert!(late >= Duration::from_millis(150) && late <= Duration::from_millis(750), "{late:?}");
+        }
+        assert_ne!(excluded_job_delay("w1", 5), excluded_job_delay("w2", 5), "not in step");
+    }
 }

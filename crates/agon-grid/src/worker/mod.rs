@@ -28,6 +28,8 @@ use agon_runner::StopFlag;
 use tokio::runtime::Runtime;
 use tracing::{Instrument as _, Level};
 
+pub(crate) use reporting::OWN_ACK_PERIOD;
+
 pub use capabilities::{MatchBackend, RealBackend, WorkerCapabilities, calibrate};
 
 use crate::blobs::Blobs;
@@ -140,8 +142,11 @@ impl Worker {
             fetcher,
             sender,
         ));
+        // Bots of a worker that was killed left their folders behind.
+        agon_host::scratch_dir::remove_leftovers();
         // Started before the game threads, so that no announcement is missed.
         let tasks = [
+            runtime.spawn(control::report_outages(Arc::clone(&worker)).instrument(span.clone())),
             runtime.spawn(
                 log_error(Arc::clone(&worker), control::listen_announcements(Arc::clone(&worker)))
                     .instrument(span.clone()),

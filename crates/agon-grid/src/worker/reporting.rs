@@ -14,11 +14,11 @@ use tracing::{Instrument as _, Level};
 use super::blob_fetcher::JobFailure;
 use super::control::{self, COMPETITION_FORGOTTEN_AFTER};
 use super::state::{JobSource, WorkerState};
-use crate::GridError;
 use crate::messages::{
-    self, Job, JobError, JobErrorKind, JobReport, MAX_CHUNK_BYTES, PROTOCOL, ReportAck, ReportChunk,
+    self, Job, JobError, JobErrorKind, JobReport, MAX_CHUNK_BYTES, PROTOCOL, RenewalRequest, ReportAck,
+    ReportChunk,
 };
-use crate::subjects;
+use crate::{GridError, NatsConnection, subjects};
 
 /// First and maximum delay between attempts.
 const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
@@ -26,8 +26,12 @@ const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(100), Dur
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum number of attempts to ack a job.
 const MAX_ACK_TRIES: u32 = 3;
-/// Delay before a failed job is delivered again, preferably to another worker.
+/// Delay before a job is delivered again whose file is missing, or whose report was refused.
 const REDELIVERY_DELAY: Duration = Duration::from_secs(1);
+
+/// A worker acknowledges a job itself for this time after its delivery. NATS lets it do so for ten minutes, and not after a reconnection
+/// (`allow_responses` in deploy/nats/users.conf). Later, the coordinator renews the lease and deletes the job.
+pub const OWN_ACK_PERIOD: Duration = Duration::from_mins(8);
 
 /// A job taken by this worker. Its lease is renewed until this is dropped.
 pub struct LeasedJob {
@@ -40,48 +44,104 @@ pub struct LeasedJob {
     /// Lease of the job.
     pub lease: Duration,
     acker: Arc<Acker>,
+    own_ack: OwnAck,
     renewal: JoinHandle<()>,
+}
+
+/// Whether a worker may still acknowledge a job itself.
+#[derive(Clone)]
+struct OwnAck {
+    link: NatsConnection,
+    since: Instant,
+}
+
+impl OwnAck {
+    fn is_allowed(&self) -> bool {
+        self.since.elapsed() < OWN_ACK_PERIOD && !self.link.connectivity().was_lost_since(self.since)
+    }
+
+    /// Whether an attempt does no harm. A user with permissions would get an error from the server.
+    fn is_worth_a_try(&self) -> bool {
+        self.is_allowed() || self.link.user().is_none()
+    }
 }
 
 impl LeasedJob {
     /// Starts to renew the lease, in the current runtime.
-    pub fn new(competition_id: String, job: Job, acker: Acker, source: &JobSource) -> Self {
+    pub fn new(
+        worker: &WorkerState,
+        competition_id: String,
+        job: Job,
+        (acker, ack): (Acker, String),
+        source: &JobSource,
+    ) -> Self {
         let (lease, clock_scale) = (source.lease, source.clock_scale);
         let acker = Arc::new(acker);
+        let own_ack = OwnAck { link: worker.link.clone(), since: Instant::now() };
+        let subject = subjects::renewal(&worker.options.name, &competition_id);
+        let request = RenewalRequest {
+            protocol: PROTOCOL,
+            worker: worker.options.name.clone(),
+            job: job.id.clone(),
+            ack,
+        };
         let span = tracing::error_span!("job", job = job.id);
         let renewal = tokio::spawn({
-            let acker = Arc::clone(&acker);
+            let (acker, own_ack) = (Arc::clone(&acker), own_ack.clone());
             async move {
                 loop {
                     sleep(lease / 3).await;
                     // Retried at the next interval.
-                    match acker.ack_with(AckKind::Progress).await {
+                    let renewed = if own_ack.is_allowed() {
+                        acker.ack_with(AckKind::Progress).await.map_err(|error| error.to_string())
+                    } else {
+                        ask_for_renewal(&own_ack.link, &subject, &request).await
+                    };
+                    match renewed {
                         Ok(()) => tracing::trace!("lease renewed"),
-                        Err(error) => tracing::warn!(%error, "cannot renew the lease of a job"),
+                        Err(error) => tracing::warn!(error, "cannot renew the lease of a job"),
                     }
                 }
             }
             .instrument(span)
         });
-        Self { competition_id, job, clock_scale, lease, acker, renewal }
+        Self { competition_id, job, clock_scale, lease, acker, own_ack, renewal }
     }
 
     /// Returns the job to the queue.
     pub async fn release(self, after: Duration) {
         self.renewal.abort();
         // If this is lost, another worker gets the job when the lease ends.
-        let _ = self.acker.ack_with(AckKind::Nak(Some(after))).await;
+        if self.own_ack.is_worth_a_try() {
+            let _ = self.acker.ack_with(AckKind::Nak(Some(after))).await;
+        }
     }
 
     /// Removes the job from the queue: it is done, or must not be tried again. If this is lost, the job is delivered again and its report
     /// dropped.
     async fn finish(self, kind: AckKind) {
+        if !self.own_ack.is_allowed() {
+            // The coordinator deletes the job.
+            if self.own_ack.is_worth_a_try() {
+                let _ = self.acker.ack_with(kind).await;
+            }
+            return;
+        }
         for _ in 0..MAX_ACK_TRIES {
             if self.acker.double_ack_with(kind).await.is_ok() {
                 return;
             }
         }
     }
+}
+
+async fn ask_for_renewal(
+    link: &NatsConnection,
+    subject: &str,
+    request: &RenewalRequest,
+) -> Result<(), String> {
+    let bytes = messages::encode(request).map_err(|error| error.to_string())?;
+    link.client().publish(subject.to_owned(), bytes.into()).await.map_err(|error| error.to_string())
 }
 
 impl Drop for LeasedJob {
@@ -193,8 +253,11 @@ pub async fn report_failure(worker: &WorkerState, leased: LeasedJob, failure: Jo
     worker.metrics.failed.fetch_add(1, Relaxed);
     let kind = match &failure {
         JobFailure::Missing(hash) => JobErrorKind::Missing { hash: hash.clone() },
-        JobFailure::Failed(_) | JobFailure::NotAllowed(_) => JobErrorKind::Failed,
+        JobFailure::Failed(_) => JobErrorKind::Failed,
+        JobFailure::NotAllowed(_) => JobErrorKind::Unfit,
     };
+    // At once: this worker takes no job for a while, so another one gets it. Only for a missing file all workers must wait.
+    let delay = if let JobFailure::Missing(_) = &failure { REDELIVERY_DELAY } else { Duration::ZERO };
     let message = failure.message();
     worker.log(Level::WARN, format!("{}: a job failed: {message}", leased.competition_id));
     if let JobFailure::NotAllowed(why) = &failure {
@@ -202,7 +265,7 @@ pub async fn report_failure(worker: &WorkerState, leased: LeasedJob, failure: Jo
     }
     // Only once: the job goes back to the queue anyway.
     let _ = send_job_error(worker, &leased, kind, message).await;
-    leased.release(REDELIVERY_DELAY).await;
+    leased.release(delay).await;
 }
 
 /// Reports a job that was delivered too often, and terminates it once the coordinator has acknowledged this.

@@ -19,10 +19,22 @@ use super::bot_cache::{BotCache, PhaseCaches};
 use super::live::LiveStreams;
 use super::metrics::WorkerMetrics;
 use crate::NatsConnection;
+use crate::messages::FailingInfo;
 
 /// A coordinator without announcements for this time is away. The worker then pulls no jobs from it, because it purges its queue when it
 /// restarts.
 const COORDINATOR_SILENT_AFTER: Duration = Duration::from_secs(10);
+
+/// First and maximum delay after failed jobs.
+const FAILURE_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(300), Duration::from_mins(1));
+
+/// Failures of jobs in a row.
+struct Failing {
+    failures: u32,
+    why: String,
+    /// The worker takes no job before.
+    until: Instant,
+}
 
 /// Relation of the worker to a competition.
 #[derive(Clone)]
@@ -53,6 +65,8 @@ pub struct JoinedCompetition {
     pub session: String,
     /// Relation to this worker.
     pub join_status: JoinStatus,
+    /// Programs that the phase being played needs.
+    pub needs: Vec<String>,
     /// Time of the last announcement.
     pub last_heard: Instant,
     /// Live games, and the settings' files that they were created with.
@@ -84,6 +98,8 @@ pub struct WorkerState {
     /// Competitions by grid id.
     competitions: Mutex<BTreeMap<String, JoinedCompetition>>,
     draining: AtomicBool,
+    /// Failures since the last job that was played.
+    failing: Mutex<Option<Failing>>,
     /// Notified when the competitions change.
     pub changed: Notify,
     /// Messages for the user.
@@ -115,6 +131,7 @@ impl WorkerState {
             unacked_reports: AtomicUsize::new(0),
             competitions: Mutex::default(),
             draining: AtomicBool::new(false),
+            failing: Mutex::new(None),
             changed: Notify::new(),
             messages,
         }
@@ -145,7 +162,7 @@ impl WorkerState {
     }
 
     /// Notes an announcement. Returns whether the worker must ask to join: the competition or its session is new.
-    pub fn note_announcement(&self, id: &str, name: &str, session: &str) -> bool {
+    pub fn note_announcement(&self, id: &str, name: &str, session: &str, needs: Vec<String>) -> bool {
         let mut competitions = self.competitions();
         if let Some(competition) = competitions.get_mut(id) {
             competition.last_heard = Instant::now();
@@ -153,6 +170,7 @@ impl WorkerState {
                 return false;
             }
             session.clone_into(&mut competition.session);
+            competition.needs = needs;
             // A worker that has joined keeps its jobs meanwhile.
             if matches!(competition.join_status, JoinStatus::Refused(_)) {
                 competition.join_status = JoinStatus::Requested;
@@ -163,11 +181,46 @@ impl WorkerState {
             name: name.to_owned(),
             session: session.to_owned(),
             join_status: JoinStatus::Requested,
+            needs,
             last_heard: Instant::now(),
             live_games: None,
         };
         competitions.insert(id.to_owned(), competition);
         true
+    }
+
+    /// Programs that the phase being played needs.
+    pub fn needs(&self, id: &str) -> Vec<String> {
+        self.competitions().get(id).map_or_else(Vec::new, |competition| competition.needs.clone())
+    }
+
+    /// Notes that a job failed on this worker. After the first failure in a row, the worker takes no job for a time that doubles with each.
+    pub fn note_failure(&self, why: &str) {
+        let mut failing = self.failing.lock_ignoring_poison();
+        let failures = failing.as_ref().map_or(0, |one| one.failures) + 1;
+        let factor = 2u32.saturating_pow(failures.saturating_sub(1).min(16));
+        let delay = (FAILURE_DELAY_RANGE.0 * factor).min(FAILURE_DELAY_RANGE.1);
+        let why = why.lines().next().unwrap_or_default().to_owned();
+        *failing = Some(Failing { failures, why, until: Instant::now() + delay });
+    }
+
+    /// Notes that a job was played.
+    pub fn note_success(&self) {
+        *self.failing.lock_ignoring_poison() = None;
+    }
+
+    /// Time until the worker takes the next job, after failures.
+    pub fn backoff(&self) -> Duration {
+        let failing = self.failing.lock_ignoring_poison();
+        failing.as_ref().map_or(Duration::ZERO, |one| one.until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Failures in a row, for heartbeats, if there are several.
+    pub fn failing(&self) -> Option<FailingInfo> {
+        let failing = self.failing.lock_ignoring_poison();
+        let one = failing.as_ref().filter(|one| one.failures > 1)?;
+        let retry = one.until.saturating_duration_since(Instant::now());
+        Some(FailingInfo { failures: one.failures, why: one.why.clone(), retry_ms: retry.as_millis() as u64 })
     }
 
     /// Sets the relation to a competition. Returns whether it changed.

@@ -41,6 +41,8 @@ pub struct Script {
     pub pieces: AtomicU32,
     pub calls: AtomicBool,
     pub session: Mutex<String>,
+    /// Programs that the announcement names.
+    pub needs: Vec<String>,
 }
 
 impl Default for Script {
@@ -58,6 +60,7 @@ impl Default for Script {
             pieces: AtomicU32::new(0),
             calls: AtomicBool::new(true),
             session: Mutex::new("first".to_owned()),
+            needs: Vec::new(),
         }
     }
 }
@@ -179,7 +182,7 @@ async fn coordinate(link: NatsConnection, script: Arc<Script>) {
         tokio::select! {
             _ = clock.tick() => if script.calls.load(SeqCst) {
                 let session = script.session.lock().unwrap().clone();
-                let call = Announcement { protocol: PROTOCOL, competition_id: COMPETITION_ID.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
+                let call = Announcement { protocol: PROTOCOL, competition_id: COMPETITION_ID.to_owned(), name: "Cup".to_owned(), session, game: String::new(), needs: script.needs.clone() };
                 let _ = client.publish(subjects::ANNOUNCEMENTS, messages::encode(&call).unwrap().into()).await;
             },
             Some(message) = hellos.next() => {
@@ -297,6 +300,7 @@ pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
         sandbox: true,
         stateless: None,
         in_order: false,
+        needs: Vec::new(),
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use agon_bots::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
-use agon_core::record::Recorder;
+use agon_core::record::{self, Digest, Recorder};
 use agon_core::{Assets, Settings};
 use agon_engine::{PlayerSpec, any_game};
 use agon_grid::blobs::Blobs;
@@ -39,6 +39,7 @@ use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
 use agon_test_servers::Nats;
 use async_nats::jetstream::{self, AckKind, consumer};
 use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -268,6 +269,7 @@ pub fn hello(name: &str, session: &str) -> JoinRequest {
         layers: Vec::new(),
         cores: 1,
         speed: 1.0,
+        missing: Vec::new(),
     }
 }
 
@@ -481,19 +483,14 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
     runner.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
 
-/// Plays with other settings than requested: the reports match their records, and the records follow the rules.
+/// Plays with another house bot at the first seat, and writes the entrant's bot into the records: the reports match their records, the
+/// records match the request, and they follow the rules.
 pub async fn lies(hand: &ScriptedWorker, jobs: u32) {
     let mut done = 0;
     while done < jobs {
         let Some(task) = hand.pull().await else { continue };
         let brief = hand.brief(&task.job.phase_spec).await;
-        let mut other = (*brief).clone();
-        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
-            if name == "seconds" {
-                "2".clone_into(text);
-            }
-        }
-        let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
+        let matches = task.job.matches.iter().map(|one| false_match(&brief, one)).collect();
         let receipt = hand.send_report(&hand.report(&task.job, matches), MAX_CHUNK_BYTES).await;
         if matches!(receipt, Some(ReportAck::Refused { .. })) {
             return;
@@ -501,4 +498,63 @@ pub async fn lies(hand: &ScriptedWorker, jobs: u32) {
         task.message.double_ack().await.unwrap();
         done += 1;
     }
+}
+
+/// A match with the moves of other bots, of which only playing it again shows that they are invented.
+fn false_match(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
+    let honest = play_one(brief, one);
+    let read = |report: &MatchReport| record::read(report.games[0].1.as_ref().unwrap(), 1).unwrap().0;
+    let plays = |name: &str| {
+        one.seats
+            .iter()
+            .any(|seat| matches!(&brief.entrants[*seat as usize].bot, PhaseBot::House(bot) if bot == name))
+    };
+    for other in any_game(&brief.game).unwrap().house_bots() {
+        if plays(other.name) {
+            continue;
+        }
+        let mut changed = brief.clone();
+        changed.entrants[one.seats[0] as usize].bot = PhaseBot::House(other.name.to_owned());
+        let mut report = play_one(&changed, one);
+        let (found, wanted) = (read(&report), read(&honest));
+        if found.turns == wanted.turns {
+            continue;
+        }
+        let (found, wanted) = (found.header, wanted.header);
+        for game in 0..report.games.len() {
+            change_record(&mut report, game, |mut lines| {
+                let first = lines.find('\n').unwrap();
+                let mut told = lines[..first].to_owned();
+                for (found, wanted) in found.seats.iter().zip(&wanted.seats) {
+                    told = told.replace(&found.hash, &wanted.hash);
+                    told = told.replace(&format!("\"{}\"", found.bot), &format!("\"{}\"", wanted.bot));
+                }
+                lines.replace_range(..first, &told);
+                lines
+            });
+        }
+        return report;
+    }
+    panic!("all house bots play the same");
+}
+
+/// Changes the lines of a record and seals it again.
+pub fn change_record(report: &mut MatchReport, game: usize, change: impl FnOnce(String) -> String) {
+    let bytes = report.games[game].1.clone().unwrap();
+    let lines = change(String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap());
+    let end = lines.find("{\"end\"").unwrap();
+    let end = end + lines[end..].find('\n').unwrap() + 1;
+    let digest = Digest(Sha256::digest(&lines.as_bytes()[..end]).into());
+    let mut sealed = lines[..end].to_owned();
+    for line in lines[end..].lines().filter(|line| !line.starts_with("{\"digest\"")) {
+        sealed += &format!("{line}\n");
+    }
+    sealed += &format!("{{\"digest\":\"{digest}\"}}\n");
+    let mut packed = zstd::encode_all(sealed.as_bytes(), 3).unwrap();
+    let seal = Sha256::digest(&packed);
+    packed.extend(0x184D_2A50_u32.to_le_bytes());
+    packed.extend(36_u32.to_le_bytes());
+    packed.extend(b"AGON");
+    packed.extend(seal);
+    report.games[game] = (digest.0, Some(packed.into()));
 }

@@ -27,7 +27,7 @@ pub(super) struct Prepared<'a> {
     pub fds: Vec<OwnedFd>,
     /// The pipe to the launcher for errors. If it closes without data, the program runs.
     pub report: OwnedFd,
-    /// The files through which the bot joins its cgroups.
+    /// The files through which the bot joins its cgroups. It was started in its version 2 cgroup.
     pub cgroup_files: Vec<File>,
     /// The number of other processes that count against the bot's process limit.
     pub others: u64,
@@ -72,7 +72,7 @@ fn enter(
         namespaces::enter(policy, plan.user)?;
     }
     if plan.has(LayerKind::Limits) {
-        limits::set(&policy.limits, others)?;
+        limits::set(policy, others)?;
     }
     if plan.has(LayerKind::Privileges) || plan.user.is_some() {
         limits::drop_privileges(plan.user)?;
@@ -89,7 +89,7 @@ fn enter(
     umask(FileMode::RWXG | FileMode::RWXO);
     unsafe_syscalls::default_signals();
     if plan.has(LayerKind::Seccomp) {
-        seccomp::restrict(seccomp::SeccompOptions::of(plan, policy.limits.processes), getpid())?;
+        seccomp::restrict(&seccomp::SeccompOptions::of(plan, policy), getpid())?;
     }
     Ok(())
 }

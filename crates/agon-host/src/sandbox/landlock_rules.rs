@@ -8,7 +8,7 @@ use landlock::{
 };
 
 use super::hidden_paths;
-use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
+use super::launcher_protocol::{Mode, SandboxPlan, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::policy::Policy;
 
@@ -59,8 +59,9 @@ pub(super) fn as_numbers(policy: &Policy, plan: &SandboxPlan) -> Result<serde_js
     }
     let network = if plan.has(LayerKind::LandlockNetwork) { AccessNet::from_all(abi).bits() } else { 0 };
     let scopes = if plan.has(LayerKind::LandlockScopes) { Scope::from_all(abi).bits() } else { 0 };
-    // Only the fork itself can see whether there is a /proc inside.
-    let proc = plan.mode.is_some().then(|| (PROC, looking().bits()));
+    // Only the fork itself can see whether there is a /proc inside. As an ordinary user a fork has none: its processes could look into
+    // each other, because the launcher must be able to look into them.
+    let proc = (plan.mode == Some(Mode::Plain)).then(|| (PROC, looking().bits()));
     Ok(serde_json::json!({
         "files": known.bits(), "network": network, "scopes": scopes, "rules": rules, "proc": proc,
     }))

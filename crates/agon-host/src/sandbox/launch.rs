@@ -7,8 +7,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{PermissionsExt as _, lchown};
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -20,24 +18,20 @@ use rustix::process::{
     set_parent_process_death_signal, setsid, wait, waitid, waitpid,
 };
 
-use super::cgroup::Cgroups;
+use super::cgroup::{self, CgroupEntries, Cgroups};
 use super::enter::{self, Prepared};
+use super::folder_quota::{empty, prepare_folders};
 use super::launcher_protocol::{
     self, BotExit, Launch, LauncherEvent, LauncherRequest, StepContext as _, StepError,
 };
-use super::memory::MemoryWatch;
-use super::policy::User;
 use super::unsafe_syscalls::Forked;
+use super::usage::UsageWatch;
 use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
+use crate::scratch_dir::remove_all;
 
 /// The argument that makes a program the launcher.
 pub(super) const LAUNCHER_ARGUMENT: &str = "--agon-launch";
-
-/// Interval between checks of folder sizes and of the memory of several processes.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// Interval between checks for orphans to reap.
-const REAP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Becomes the launcher if this program was started as one, and then never returns. `main` must call this first, while there
 /// is one thread.
@@ -60,7 +54,7 @@ fn run() -> io::Result<()> {
     let (request, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
     match request {
         LauncherRequest::Probe { cgroups } => {
-            launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(&cgroups)), &[])
+            launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(cgroups)), &[])
         }
         LauncherRequest::End => Ok(()),
         LauncherRequest::Launch(launch) => match SupervisedBot::start(&launch, fds) {
@@ -89,13 +83,13 @@ impl<'a> SupervisedBot<'a> {
         let Launch { policy, plan, name, zygote } = launch;
         set_child_subreaper(Some(getpid())).step("adopting the bot's orphans")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
-        let cgroup_files = cgroups.join_files().step("cgroup")?;
+        let entries = cgroups.entries().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
         if zygote.is_some() {
             let request = zygote_fork::restrictions(launch, others)?;
             let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
-            let fork = ForkHandle::ask(&request, fds, init.as_ref(), cgroup_files)?;
+            let fork = ForkHandle::ask(request, fds, init.as_ref(), entries)?;
             let first = init.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
@@ -106,14 +100,16 @@ impl<'a> SupervisedBot<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let bot = match unsafe_syscalls::fork().step("fork")? {
+        let CgroupEntries { group, join_files } = entries;
+        let bot = match fork_bot(group.as_ref())? {
             Forked::Parent(bot) => bot,
             Forked::Child(only) => {
                 drop(report);
+                let cgroup_files = join_files;
                 enter::become_bot(&only, Prepared { launch, fds, report: write_report, cgroup_files, others })
             }
         };
-        drop((write_report, fds, cgroup_files));
+        drop((write_report, fds, join_files, group));
         let running = Self { launch, bot, first, cgroups, fork: None };
         let mut error = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut error)
@@ -145,23 +141,17 @@ impl<'a> SupervisedBot<'a> {
         let engine_is_gone =
             !matches!(launcher_protocol::receive::<LauncherRequest>(control), Ok((LauncherRequest::End, _)));
         if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
-            let _ = fs::remove_dir_all(private);
+            let _ = remove_all(private);
         }
     }
 
     /// How the bot ended; `None` if the engine asked to end it.
     fn watch(&self, control: &OwnedFd) -> Option<BotExit> {
         let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
-        let inexact = || {
-            let exact = self.launch.plan.mode.is_some();
-            self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
-        };
-        let mut memory = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
-        let timeout =
-            if memory.is_some() || inexact().next().is_some() { CHECK_INTERVAL } else { REAP_INTERVAL };
+        let mut usage = UsageWatch::of(self.launch, self.bot, self.first);
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
-            match poll(&mut fds, Some(&timeout.try_into().ok()?)) {
+            match poll(&mut fds, Some(&usage.interval().try_into().ok()?)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => return None,
             }
@@ -173,13 +163,8 @@ impl<'a> SupervisedBot<'a> {
             if engine_wants_end {
                 return None;
             }
-            if let Some(full) =
-                inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes)
-            {
-                return Some(BotExit::FolderFull(full.path.clone()));
-            }
-            if memory.as_mut().is_some_and(MemoryWatch::exceeds_limit) {
-                return Some(BotExit::TooMuchMemory);
+            if let Some(exceeded) = usage.check() {
+                return Some(exceeded);
             }
             self.reap_orphans();
         }
@@ -234,6 +219,19 @@ impl<'a> SupervisedBot<'a> {
     }
 }
 
+/// Forks the bot's process. It is in its version 2 cgroup before its first instruction.
+fn fork_bot(group: Option<&fs::File>) -> Result<Forked, StepError> {
+    let Some(group) = group else { return unsafe_syscalls::fork().step("fork") };
+    if let Ok(forked) = unsafe_syscalls::fork_into(group.as_fd()) {
+        return Ok(forked);
+    }
+    let forked = unsafe_syscalls::fork().step("fork")?;
+    if matches!(forked, Forked::Child(_)) && cgroup::join_folder(group).is_err() {
+        unsafe_syscalls::exit_now(127);
+    }
+    Ok(forked)
+}
+
 /// The first process of the namespace. It only reaps children. When it ends, the kernel kills all others.
 fn fork_first() -> Result<Pid, StepError> {
     match unsafe_syscalls::fork().step("fork")? {
@@ -246,81 +244,6 @@ fn fork_first() -> Result<Pid, StepError> {
             unsafe_syscalls::close_all_and_sleep(only)
         }
     }
-}
-
-/// Gives the bot's user its writable folders, and empties its scratch folder.
-fn prepare_folders(launch: &Launch) -> Result<(), StepError> {
-    let exact = launch.plan.mode.is_some();
-    for writable in launch.policy.writable.iter().filter(|writable| writable.kept || !exact) {
-        let step = format!("preparing {}", writable.path.display());
-        if !writable.kept {
-            empty(&writable.path).step(&step)?;
-        }
-        if let Some(user) = launch.plan.user {
-            give(&writable.path, user).step(&step)?;
-        }
-    }
-    Ok(())
-}
-
-fn empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            fs::remove_file(entry.path())?;
-        } else if fs::remove_dir_all(entry.path()).is_err() {
-            // A bot can create folders that even their owner cannot list.
-            open_up(&entry.path())?;
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn open_up(folder: &Path) -> io::Result<()> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn give(path: &Path, user: User) -> io::Result<()> {
-    lchown(path, Some(user.uid), Some(user.gid))?;
-    if path.symlink_metadata()?.is_dir() {
-        for entry in fs::read_dir(path)? {
-            give(&entry?.path(), user)?;
-        }
-    }
-    Ok(())
-}
-
-/// Bytes in a folder, counted until they exceed `enough`. Every entry counts at least one block. A folder that cannot be
-/// listed (too deep, or made unreadable) counts as too large.
-fn size(folder: &Path, enough: u64) -> u64 {
-    let mut sum = 0;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(_) => return u64::MAX,
-        };
-        for entry in entries.flatten() {
-            let Ok(metadata) = entry.metadata() else { continue };
-            sum += metadata.len().max(1).next_multiple_of(4096);
-            if sum > enough {
-                return sum;
-            }
-            if metadata.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    sum
 }
 
 /// The launcher's children, as the kernel lists them.

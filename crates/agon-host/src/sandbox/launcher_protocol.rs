@@ -30,8 +30,8 @@ const MAX_MESSAGE_BYTES: usize = 16 << 20;
 pub(super) enum LauncherRequest {
     /// Try every layer.
     Probe {
-        /// Folders in which a cgroup may be created.
-        cgroups: Vec<std::path::PathBuf>,
+        /// Folders in which a cgroup may be created. `None`: find out.
+        cgroups: Option<Vec<std::path::PathBuf>>,
     },
     /// Start a bot.
     Launch(Box<Launch>),
@@ -60,6 +60,8 @@ pub(super) struct SandboxProbe {
     pub landlock: u8,
     /// Any user id works, so each bot gets a unique one.
     pub many_users: bool,
+    /// Folders in which a cgroup can be created for each bot.
+    pub cgroups: Vec<std::path::PathBuf>,
 }
 
 /// How namespaces are created.

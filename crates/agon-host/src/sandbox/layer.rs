@@ -72,7 +72,9 @@ impl LayerKind {
             Self::Limits => {
                 "memory, processes, descriptors, file sizes and CPU time are limited; no core dumps"
             }
-            Self::Cgroup => "memory and processes are limited for all of a bot's processes together",
+            Self::Cgroup => {
+                "one meter for all processes of a bot, ended ones included; all of them are frozen off turn and killed at once"
+            }
             Self::User => "each bot runs as a separate user that owns nothing",
             Self::Privileges => "no capabilities, and no program can give any",
         }
@@ -95,7 +97,11 @@ impl LayerKind {
             Self::Limits => {
                 "the limits Agon itself was started with are lower than what bots need: raise them (ulimit)"
             }
-            Self::Cgroup => "not available: agon has no option yet that names a cgroup folder",
+            Self::Cgroup => {
+                "run agon in a cgroup of version 2 that it may write to. As a user with systemd: \
+                 systemd-run --user --scope -p Delegate=yes agon ...; as a service: Delegate=yes in its unit; \
+                 in a container: mount /sys/fs/cgroup writable. Without it, bots can start no processes"
+            }
             Self::User => "run as root; otherwise all bots run as the user who started Agon",
             Self::Privileges => "any Linux since 3.5",
         }

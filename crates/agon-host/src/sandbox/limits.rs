@@ -4,20 +4,29 @@ use std::fs;
 
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
-    set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, disable_transparent_huge_pages,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
 };
 
+use super::defence::Defence;
 use super::launcher_protocol::{Mode, SandboxPlan, StepContext as _, StepError};
-use super::policy::{Limits, User};
+use super::policy::{Policy, User};
 
-/// Sets all limits. `others` is the number of other processes and threads that count against the same limit.
-pub(super) fn set(limits: &Limits, others: u64) -> Result<(), StepError> {
-    all(limits, others).into_iter().try_for_each(|(_, resource, limit)| lower(resource, limit))
+/// Sets all limits, and switches huge pages off. `others` is the number of other processes and threads that count against the same
+/// limit.
+///
+/// With huge pages one page fault could add 2 MiB, too fast and too coarse to count. And whether a bot gets them depends on the
+/// machine's state, so that the times of equal bots would differ.
+pub(super) fn set(policy: &Policy, others: u64) -> Result<(), StepError> {
+    // A kernel without huge pages does not know the setting.
+    let _ = disable_transparent_huge_pages(true);
+    all(policy, others).into_iter().try_for_each(|(_, resource, limit)| lower(resource, limit))
 }
 
 /// All limits, with their names.
-pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, u64)> {
+pub(super) fn all(policy: &Policy, others: u64) -> Vec<(&'static str, Resource, u64)> {
+    let limits = &policy.limits;
     let mut all = vec![
         ("CORE", Resource::Core, 0),
         ("DATA", Resource::Data, limits.memory),
@@ -31,9 +40,15 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
         ("NICE", Resource::Nice, 0),
         ("RTPRIO", Resource::Rtprio, 0),
     ];
+    if !policy.weakened.contains(&Defence::PendingSignals) {
+        all.push(("SIGPENDING", Resource::Sigpending, MAX_PENDING_SIGNALS));
+    }
     all.extend(limits.address_space.map(|bytes| ("AS", Resource::As, bytes)));
     all
 }
+
+/// Maximum number of signals that wait to be delivered, over all processes of the user. Each takes memory in the kernel.
+const MAX_PENDING_SIGNALS: u64 = 1024;
 
 /// The usual stack size of a program.
 const STACK_BYTES: u64 = 8 << 20;

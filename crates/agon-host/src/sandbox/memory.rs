@@ -1,346 +1,370 @@
-//! The memory limit over all processes of a bot. The kernel's own limit is for each process, and a cgroup is not always available.
+//! The memory that a bot really uses, over all its processes.
+//!
+//! The kernel's limit (`RLIMIT_DATA`) holds for each process and counts what is mapped for writing at the moment. It misses pages
+//! that were written and then made read-only, copies of the stack's mapping, page tables, and forks that no longer share their
+//! parent's pages. So the launcher counts pages. It counts as often as a bot could fill what is left of its limit, which is
+//! seldom for most bots.
 
-use std::fs::{self, File};
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, getpid};
+use super::bot_processes::{ProcessStat, read_once};
+use super::defence::Defence;
+use super::policy::Policy;
 
-use super::policy::Limits;
-
-/// Maximum number of processes of a bot.
-const MAX_PROCESSES: usize = 4096;
-/// Number of scans to skip after an exact count, which is slow, was within the limit.
-const SKIPPED_SCANS: u32 = 10;
-
-/// A bot with at most one further process gets a full scan every this many scans.
-const SCANS_PER_FULL_SCAN: u32 = 5;
+/// The fastest that a bot can take memory, in bytes per second. Without huge pages each page costs a page fault.
+const MAX_FAULT_RATE: u64 = 4 << 30;
+/// The fastest that a bot can fill buffers in the kernel, in bytes per second.
+const MAX_BUFFER_RATE: u64 = 2 << 30;
+/// The longest interval between counts of buffers.
+const BUFFER_INTERVAL: Duration = Duration::from_millis(100);
+/// At most one part in this many of the launcher's time is for counting buffers.
+const BUFFER_SHARE: u32 = 4;
+/// The usual size of a socket's buffer. A bot cannot change it.
+const SOCKET_BYTES: u64 = 208 << 10;
+/// The usual size of a pipe. A bot cannot change it.
+const PIPE_BYTES: u64 = 64 << 10;
+/// The most that the kernel needs to describe the mappings of one process (65,530 of them).
+const MAPPING_BYTES: u64 = 15 << 20;
+/// A longer list of mappings counts as the longest. The list of an ordinary process is a tenth of this.
+const MAX_MAPPING_TEXT: u64 = 256 << 10;
+/// Number of processes whose mappings are within the tolerance.
+const FREE_PROCESSES: usize = 3;
 
 /// Watches the memory of a bot's processes.
 pub(super) struct MemoryWatch {
-    bot: i32,
-    /// Processes that adopt the bot's orphans: the namespace's first process, or else the launcher or the zygote.
-    adopters: Vec<i32>,
-    /// All processes of the bot except the first, as of the last scan.
-    others: Vec<i32>,
     limit: u64,
-    skip: u32,
-    scans: u32,
-    scan: ProcessScan,
+    open_files: u64,
+    weakened: Vec<Defence>,
+    /// Whether pages may be in the swap space, where the cheap count does not see them.
+    has_swap: bool,
+    /// The result of the last count.
+    used: u64,
+    /// The pages in it, with those that forks share counted once.
+    pages: u64,
+    buffers: u64,
+    /// The number of descriptors when they were counted.
+    descriptors: u64,
+    /// When to count them again.
+    buffers_due: Option<Instant>,
+    /// The last exact count of a bot with forks.
+    exact: Option<ExactCount>,
+    faults: FaultCount,
+}
+
+/// An exact count, and the number of page faults until then. Every further page costs a page fault.
+struct ExactCount {
+    bytes: u64,
+    faults: u64,
+}
+
+/// One process in a count.
+struct ProcessMemory {
+    pid: i32,
+    /// Pages that belong to no file.
+    private: u64,
+    /// Size of the address space.
+    mapped: u64,
 }
 
 impl MemoryWatch {
-    /// `None` if the bot can have only one process: then there is nothing to watch.
-    pub(super) fn of(bot: Pid, first: Option<Pid>, limits: &Limits) -> Option<Self> {
-        let number = |pid: Pid| pid.as_raw_nonzero().get();
-        let bot = number(bot);
-        // Orphans stay in their namespace.
-        let mut adopters: Vec<i32> = match first {
-            Some(first) => vec![number(first)],
-            None => [number(getpid())].into_iter().chain(Stat::of(bot).map(|stat| stat.parent)).collect(),
-        };
-        adopters.dedup();
-        // Allow a quarter more: ten scans a second are not exact, and private data of shared libraries counts for each process.
-        let limit = limits.memory + limits.memory / 4;
-        let scan = ProcessScan::at(bot, &adopters);
-        (limits.processes > 1).then(|| Self {
-            bot,
-            adopters,
-            others: Vec::new(),
-            limit,
-            skip: 0,
-            scans: 0,
-            scan,
-        })
+    pub(super) fn of(policy: &Policy) -> Self {
+        Self {
+            limit: policy.limits.memory,
+            open_files: policy.limits.open_files.into(),
+            weakened: policy.weakened.clone(),
+            has_swap: fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1),
+            used: 0,
+            pages: u64::MAX,
+            buffers: 0,
+            descriptors: 0,
+            buffers_due: None,
+            exact: None,
+            faults: FaultCount::default(),
+        }
+    }
+
+    fn has(&self, defence: Defence) -> bool {
+        !self.weakened.contains(&defence)
+    }
+
+    /// What ends the bot: a sixteenth more than its limit. A bot that stays within the kernel's limit has, besides, its stack.
+    const fn threshold(&self) -> u64 {
+        self.limit + self.limit / 16
+    }
+
+    /// When to count again: before the bot can have taken a tenth more than its limit.
+    pub(super) fn interval(&self) -> Duration {
+        pace(self.used, self.limit, MAX_FAULT_RATE)
     }
 
     /// Whether all processes together exceed the limit.
-    pub(super) fn exceeds_limit(&mut self) -> bool {
-        if self.skip > 0 {
-            self.skip -= 1;
+    pub(super) fn exceeds_limit(&mut self, processes: &[i32]) -> bool {
+        if !self.has(Defence::MemoryCount) {
             return false;
         }
-        self.scans = (self.scans + 1) % SCANS_PER_FULL_SCAN;
-        let now_and_then = self.scans == 0;
-        let ScanResult { changed, all } = self.scan.run();
-        let many = self.others.len() > 1;
-        if changed || many || (now_and_then && !all) {
-            self.others = self.find_others();
-            self.scan.follow(&self.others);
-        } else if !now_and_then {
-            // With one child (a game's fork) the two process limits are nearly the limit for both.
-            return false;
-        }
-        !self.others.is_empty() && self.sum_exceeds_limit()
-    }
-
-    fn sum_exceeds_limit(&mut self) -> bool {
-        let own = private_bytes(self.bot);
-        let each: Vec<u64> = self.others.iter().map(|&pid| private_bytes(pid)).collect();
-        // A fork starts with its parent's memory, and the shared pages are counted for both.
-        let twice = own.min(each.iter().copied().max().unwrap_or(0));
-        if own + each.iter().sum::<u64>() - twice <= self.limit {
-            return false;
-        }
-        // With several forks only the kernel knows the exact value, and it may refuse to tell.
-        let exact: Option<u64> =
-            [self.bot].iter().chain(&self.others).map(|&pid| proportional_bytes(pid)).sum();
-        let too_much = exact.is_none_or(|exact| exact > self.limit);
-        self.skip = if too_much { 0 } else { SKIPPED_SCANS };
-        too_much
-    }
-
-    fn find_others(&self) -> Vec<i32> {
-        let is_orphan = |pid: &i32| {
-            // The bot's processes cannot leave its session.
-            *pid != self.bot && Stat::of(*pid).is_some_and(|stat| stat.session == self.bot)
+        let each: Vec<ProcessMemory> = processes.iter().map(|&pid| ProcessMemory::of(pid)).collect();
+        self.faults.update(processes.iter().map(|&pid| (pid, faults(pid))).collect());
+        let plain = each.iter().map(|one| one.private).sum::<u64>();
+        let tables = self.tables_and_swap(&each);
+        let kernel = self.kernel_bytes(processes, tables + plain.min(self.pages));
+        self.pages = if plain + tables + kernel > self.threshold() && processes.len() > 1 {
+            self.without_shared(&each).min(plain)
+        } else {
+            plain
         };
-        let mut found: Vec<i32> =
-            self.adopters.iter().flat_map(|&pid| children_of_first_thread(pid)).filter(is_orphan).collect();
-        found.extend(children(self.bot));
-        let mut looked = 0;
-        while looked < found.len() && found.len() < MAX_PROCESSES {
-            found.extend(children(found[looked]));
-            looked += 1;
+        self.used = self.pages + tables + kernel;
+        self.used > self.threshold()
+    }
+
+    /// Page tables, which are a 512th of the address space at most, and pages in the swap space.
+    fn tables_and_swap(&self, each: &[ProcessMemory]) -> u64 {
+        let possible = each.iter().map(|one| one.mapped / 512).sum::<u64>();
+        if !self.has(Defence::PageTables) || (possible < self.limit / 64 && !self.has_swap) {
+            return 0;
         }
-        // A process may have become an orphan in the meantime.
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
-
-/// A cheap scan for the many bots with one or two processes: compares the lists of children and the number of threads with the
-/// last scan.
-struct ProcessScan {
-    bot: ScannedProcess,
-    adopters: Vec<ChildrenFile>,
-    /// The bot's only child, if it has one.
-    child: Option<(i32, ScannedProcess)>,
-}
-
-/// Result of a cheap scan.
-#[derive(Clone, Copy)]
-struct ScanResult {
-    /// Something differs from the last scan.
-    changed: bool,
-    /// The scan cannot have missed a process.
-    all: bool,
-}
-
-impl ProcessScan {
-    fn at(bot: i32, adopters: &[i32]) -> Self {
-        let adopters = adopters.iter().map(|&pid| ChildrenFile::of(pid)).collect();
-        Self { bot: ScannedProcess::at(bot), adopters, child: None }
+        each.iter().map(|one| one.tables_and_swap()).sum()
     }
 
-    /// Also scans the bot's only child from now on; its state counts as changed at the next scan. (With more children every scan is a
-    /// full one.)
-    fn follow(&mut self, others: &[i32]) {
-        let only = if let [only] = others { Some(*only) } else { None };
-        if self.child.as_ref().map(|(pid, _)| *pid) != only {
-            self.child = only.map(|pid| (pid, ScannedProcess::at(pid)));
+    /// Buffers of sockets and pipes, and descriptions of mappings. `other` is the memory besides.
+    fn kernel_bytes(&mut self, processes: &[i32], other: u64) -> u64 {
+        if !self.has(Defence::Buffers) {
+            return 0;
         }
-    }
-
-    fn run(&mut self) -> ScanResult {
-        let mut seen = self.bot.run();
-        for list in &mut self.adopters {
-            seen.changed |= list.has_changed();
+        let open = self.open_descriptors(processes);
+        if processes.len() <= FREE_PROCESSES && self.used + open * SOCKET_BYTES <= self.limit {
+            return 0;
         }
-        if let Some((_, child)) = &mut self.child {
-            let its = child.run();
-            seen = ScanResult { changed: seen.changed | its.changed, all: seen.all & its.all };
+        // Every descriptor since the last count may be a socket.
+        let started = Instant::now();
+        let at_most = self.buffers + open.saturating_sub(self.descriptors) * SOCKET_BYTES;
+        let may_exceed = open > self.descriptors && other + at_most > self.threshold();
+        if !may_exceed && self.buffers_due.is_some_and(|due| started < due) {
+            return at_most;
         }
-        seen
+        self.buffers = self.count_buffers(processes) + count_mappings(processes);
+        self.descriptors = open;
+        let pace = pace(other + self.buffers, self.limit, MAX_BUFFER_RATE).min(BUFFER_INTERVAL);
+        self.buffers_due = Some(started + pace.max(started.elapsed() * BUFFER_SHARE));
+        self.buffers
+    }
+
+    /// The number of descriptors of all processes. Older kernels do not tell; then the most that is possible.
+    fn open_descriptors(&self, processes: &[i32]) -> u64 {
+        let each = processes.iter().map(|pid| {
+            let count = fs::metadata(format!("/proc/{pid}/fd")).map_or(0, |about| about.len());
+            if count == 0 { self.open_files } else { count }
+        });
+        each.sum()
+    }
+
+    fn count_buffers(&self, processes: &[i32]) -> u64 {
+        let mut seen = HashSet::new();
+        let mut sum = 0;
+        for (index, pid) in processes.iter().enumerate() {
+            let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
+                Ok(entries) => entries,
+                Err(error) if index > 0 && is_hidden(&error, *pid) => {
+                    sum += self.open_files * SOCKET_BYTES;
+                    continue;
+                }
+                Err(_) => continue,
+            };
+            for link in entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok()) {
+                let name = link.to_string_lossy();
+                let bytes = match &*name {
+                    name if name.starts_with("socket:") => SOCKET_BYTES,
+                    name if name.starts_with("pipe:") => PIPE_BYTES,
+                    _ => continue,
+                };
+                sum += if seen.insert(name.into_owned()) { bytes } else { 0 };
+            }
+        }
+        sum
+    }
+
+    /// The memory of several processes, with the pages that forks share counted once.
+    fn without_shared(&mut self, each: &[ProcessMemory]) -> u64 {
+        if !self.has(Defence::ForkedMemory) {
+            let largest = each.iter().skip(1).map(|one| one.private).max().unwrap_or(0);
+            let shared = each.first().map_or(0, |bot| bot.private.min(largest));
+            return each.iter().map(|one| one.private).sum::<u64>() - shared;
+        }
+        let since = |exact: &ExactCount| exact.bytes + (self.faults.sum() - exact.faults) * page_bytes();
+        if let Some(bytes) = self.exact.as_ref().map(since).filter(|bytes| *bytes <= self.threshold()) {
+            return bytes;
+        }
+        // The kernel may refuse to tell.
+        let exact: Option<u64> = each.iter().map(|one| proportional_bytes(one.pid)).sum();
+        self.exact = exact.map(|bytes| ExactCount { bytes, faults: self.faults.sum() });
+        exact.unwrap_or_else(|| self.faults.upper_bound(each))
     }
 }
 
-/// A process in the cheap scan.
-struct ScannedProcess {
-    list: ChildrenFile,
-    folder: Option<File>,
-    links: u64,
+/// The page faults of a bot's processes. They bound the memory of forks where the kernel does not tell what they share.
+#[derive(Default)]
+struct FaultCount {
+    /// The faults of each process.
+    each: HashMap<i32, u64>,
+    /// The faults of processes that have ended.
+    ended: u64,
+    /// For each process the sum before it was first seen.
+    first_seen: HashMap<i32, u64>,
 }
 
-impl ScannedProcess {
-    fn at(pid: i32) -> Self {
-        Self { list: ChildrenFile::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
+impl FaultCount {
+    /// The faults of all processes so far. It never decreases.
+    fn sum(&self) -> u64 {
+        self.ended + self.each.values().sum::<u64>()
     }
 
-    fn run(&mut self) -> ScanResult {
-        let links =
-            self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
-        let changed = self.list.has_changed() || links != self.links;
-        self.links = links;
-        // A folder has two links, plus one for each thread. Threads other than the first have their own children file.
-        ScanResult { changed, all: links == 3 && self.list.file.is_some() }
+    fn update(&mut self, now: HashMap<i32, u64>) {
+        let before = self.sum();
+        let gone = self.each.iter().filter(|(pid, _)| !now.contains_key(pid));
+        self.ended += gone.map(|(_, faults)| faults).sum::<u64>();
+        self.first_seen.retain(|pid, _| now.contains_key(pid));
+        for (&pid, &faults) in &now {
+            self.first_seen.entry(pid).or_insert(before);
+            // A process that has just ended shows no faults any more.
+            let known = self.each.get(&pid).copied().unwrap_or(0);
+            self.ended += known.saturating_sub(faults);
+        }
+        self.each = now;
+    }
+
+    /// An upper bound of the memory. A page that one process has and the largest one has not was made by a page fault of either of
+    /// them since the fork.
+    fn upper_bound(&self, each: &[ProcessMemory]) -> u64 {
+        let Some(largest) = each.iter().max_by_key(|one| one.private) else { return 0 };
+        let (sum, first_seen) = (self.sum(), |pid| self.first_seen.get(&pid).copied().unwrap_or(0));
+        let others = each.iter().filter(|one| one.pid != largest.pid).map(|one| {
+            let fork = first_seen(one.pid).max(first_seen(largest.pid));
+            one.private.min((sum - fork) * page_bytes())
+        });
+        largest.private + others.sum::<u64>()
     }
 }
 
-/// The children of the first thread of a process.
-struct ChildrenFile {
-    file: Option<File>,
-    before: Vec<u8>,
-}
-
-impl ChildrenFile {
+impl ProcessMemory {
+    /// Zeroes for a process that has ended.
     fn of(pid: i32) -> Self {
-        Self { file: File::open(format!("/proc/{pid}/task/{pid}/children")).ok(), before: Vec::new() }
+        let mut room = [0; 128];
+        let text = read_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        let mut pages = text.split_whitespace().map(|field| field.parse::<u64>().unwrap_or(0));
+        let mut next = || pages.next().unwrap_or(0) * page_bytes();
+        let (mapped, resident, of_files) = (next(), next(), next());
+        Self { pid, private: resident.saturating_sub(of_files), mapped }
     }
 
-    fn has_changed(&mut self) -> bool {
-        let mut now = [0; 1024];
-        let count = self.file.as_ref().and_then(|file| file.read_at(&mut now, 0).ok()).unwrap_or(0);
-        let changed = self.before[..] != now[..count];
-        if changed {
-            self.before = now[..count].to_vec();
+    fn tables_and_swap(&self) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        kilobytes(&text, "VmPTE:").unwrap_or(0) + kilobytes(&text, "VmSwap:").unwrap_or(0)
+    }
+}
+
+/// Whether a process has memory. One that is about to end has none, and the kernel tells nothing more about it.
+pub(super) fn has_memory(pid: i32) -> bool {
+    ProcessMemory::of(pid).mapped > 0
+}
+
+/// Time until something that grows at this rate (bytes per second) can exceed its limit by a tenth.
+pub(super) fn pace(used: u64, limit: u64, rate: u64) -> Duration {
+    let left = (limit + limit / 10).saturating_sub(used);
+    Duration::from_micros(left / (rate / 1_000_000))
+}
+
+fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Whether the kernel refuses to tell about a process that runs.
+fn is_hidden(error: &io::Error, pid: i32) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && has_memory(pid)
+}
+
+/// Bytes that the kernel needs to describe the mappings of processes with very many of them.
+fn count_mappings(processes: &[i32]) -> u64 {
+    let has_many = |pid: &&i32| {
+        let file = fs::File::open(format!("/proc/{pid}/maps"));
+        let read = file.and_then(|file| io::copy(&mut file.take(MAX_MAPPING_TEXT), &mut io::sink()));
+        match read {
+            Ok(bytes) => bytes == MAX_MAPPING_TEXT,
+            Err(error) => is_hidden(&error, **pid),
         }
-        changed
-    }
+    };
+    processes.iter().skip(FREE_PROCESSES).filter(has_many).count() as u64 * MAPPING_BYTES
 }
 
-/// Fields of `/proc/PID/stat`.
-struct Stat {
-    parent: i32,
-    session: i32,
+/// Page faults of a process so far, 0 for one that has ended.
+fn faults(pid: i32) -> u64 {
+    ProcessStat::of(pid).map_or(0, |stat| stat.faults)
 }
 
-impl Stat {
-    fn of(pid: i32) -> Option<Self> {
-        let mut room = [0; 1024];
-        let text = read_once(&format!("/proc/{pid}/stat"), &mut room).ok()?;
-        // The name, in brackets, may contain anything.
-        let after = text.iter().rposition(|&byte| byte == b')')?;
-        let text = std::str::from_utf8(text.get(after + 1..)?).ok()?;
-        let mut fields = text.split_whitespace().skip(1).map(|field| field.parse().ok());
-        let parent = fields.next()??;
-        let session = fields.nth(1)??;
-        Some(Self { parent, session })
-    }
-}
-
-/// Reads a short file of `/proc` with one call.
-fn read_once<'r>(path: &str, room: &'r mut [u8]) -> io::Result<&'r [u8]> {
-    let count = File::open(path)?.read(room)?;
-    Ok(&room[..count])
-}
-
-/// All children. Each thread has its own list of them.
-fn children(pid: i32) -> Vec<i32> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    threads.flat_map(|thread| listed(fs::read_to_string(thread.path().join("children")))).collect()
-}
-
-/// The children of the first thread, which adopts orphans.
-fn children_of_first_thread(pid: i32) -> Vec<i32> {
-    listed(fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")))
-}
-
-fn listed(text: io::Result<String>) -> Vec<i32> {
-    text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
-/// Bytes of resident memory that belong to no file.
-fn private_bytes(pid: i32) -> u64 {
-    let mut room = [0; 128];
-    let text = read_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    let mut pages = text.split_whitespace().skip(1).map(|field| field.parse::<u64>().unwrap_or(0));
-    let (resident, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-    resident.saturating_sub(of_files) * rustix::param::page_size() as u64
-}
-
-/// The same, with shared pages divided among the processes that share them. `None` if the kernel does not tell; 0 for a process
-/// that has ended.
+/// The private memory of a process, with shared pages divided among the processes that share them. `None` if the kernel does not
+/// tell; 0 for a process that has ended.
 fn proportional_bytes(pid: i32) -> Option<u64> {
     let text = match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => text,
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Some(0),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(0),
+        Err(_) if !has_memory(pid) => return Some(0),
         Err(_) => return None,
     };
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
-    };
-    Some(field("Pss_Anon:").or_else(|| field("Pss:"))? << 10)
+    kilobytes(&text, "Pss_Anon:").or_else(|| kilobytes(&text, "Pss:"))
+}
+
+/// A field in kilobytes, as bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn own() -> i32 {
+        rustix::process::getpid().as_raw_nonzero().get()
+    }
+
     #[test]
-    fn stat_of_this_process_is_read() {
-        let own = getpid().as_raw_nonzero().get();
-        let stat = Stat::of(own).unwrap();
-        assert_eq!(stat.parent, Pid::as_raw(rustix::process::getppid()));
-        let before = private_bytes(own);
+    fn memory_of_this_process_is_counted() {
+        let before = ProcessMemory::of(own()).private;
         let taken = std::hint::black_box(vec![1_u8; 64 << 20]);
-        assert!(private_bytes(own) >= before + (60 << 20), "{before}");
-        assert!(proportional_bytes(own).is_none_or(|bytes| bytes >= 60 << 20));
+        let now = ProcessMemory::of(own());
+        assert!(now.private >= before + (60 << 20) && now.mapped > now.private, "{before}");
+        assert!(proportional_bytes(own()).is_none_or(|bytes| bytes >= 60 << 20));
+        assert!(now.tables_and_swap() > 0);
         drop(taken);
-        assert!(Stat::of(0).is_none() && private_bytes(0) == 0 && children(0).is_empty());
-    }
-
-    /// The test's session may be led from outside its namespace and then has no number, so the test creates a session.
-    #[test]
-    fn stat_has_the_session_of_a_process() {
-        let mut child = std::process::Command::new("setsid").args(["sleep", "20"]).spawn().unwrap();
-        let pid = i32::try_from(child.id()).unwrap();
-        let leads = || Stat::of(pid).is_some_and(|stat| stat.session == pid);
-        let seen = (0..500).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            leads()
-        });
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(seen);
+        assert_eq!(ProcessMemory::of(0).private, 0);
     }
 
     #[test]
-    fn cheap_scan_sees_children_of_the_bot_and_of_its_only_child() {
-        // It starts a child when it reads a line, and leaves it as an orphan when it ends.
-        let script = "read line; sleep 20 & read line";
-        let mut shell = std::process::Command::new("sh");
-        let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let (own, pid) = (getpid().as_raw_nonzero().get(), i32::try_from(child.id()).unwrap());
-        let mut scan = ProcessScan::at(pid, &[own]);
-        let settles = |scan: &mut ProcessScan| (0..20).any(|_| !scan.run().changed);
-        assert!(scan.run().changed && settles(&mut scan));
-        let say = |child: &mut std::process::Child| {
-            io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
-        };
-        say(&mut child);
-        let mut changes = || {
-            (0..500).any(|_| {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-                scan.run().changed
-            })
-        };
-        assert!(changes());
-        let sleeper = children(pid)[0];
-        scan.follow(&[sleeper]);
-        assert!(scan.run().changed, "everything is new to the first scan");
-        assert!(settles(&mut scan) && scan.run().all);
-        scan.follow(&[sleeper]);
-        assert!(!scan.run().changed);
-        rustix::process::kill_process(Pid::from_raw(sleeper).unwrap(), rustix::process::Signal::KILL)
-            .unwrap();
-        say(&mut child);
-        child.wait().unwrap();
-        assert!(scan.run().changed);
+    fn small_bot_is_counted_seldom_and_a_large_one_often() {
+        let (limit, ms) = (512 << 20, Duration::from_millis(1));
+        assert!(pace(30 << 20, limit, MAX_FAULT_RATE) > 100 * ms);
+        assert!(pace(500 << 20, limit, MAX_FAULT_RATE) < 20 * ms);
+        assert_eq!(pace(2 * limit, limit, MAX_FAULT_RATE), Duration::ZERO);
     }
 
     #[test]
-    fn child_of_another_thread_is_seen() {
-        let child = std::thread::spawn(|| std::process::Command::new("sleep").arg("20").spawn().unwrap());
-        let mut child = child.join().unwrap();
-        let own = getpid().as_raw_nonzero().get();
-        let seen = children(own).contains(&i32::try_from(child.id()).unwrap());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(seen);
+    fn pages_that_a_fork_shares_are_counted_once_and_faults_after_it_on_top() {
+        let memory = |pid, private: u64| ProcessMemory { pid, private: private << 20, mapped: 0 };
+        let each = [memory(1, 80), memory(2, 80), memory(3, 2)];
+        let mut faults = FaultCount::default();
+        faults.update([(1, 1000)].into());
+        faults.update([(1, 1000), (2, 256), (3, 256)].into());
+        // 512 faults since the fork are 2 MiB, for each of the two others.
+        assert_eq!(faults.upper_bound(&each), 84 << 20);
+        faults.update([(1, 1000), (2, 100_000), (3, 256)].into());
+        assert_eq!(faults.upper_bound(&each), 162 << 20);
+        // A process that ends does not take its faults with it.
+        let sum = faults.sum();
+        faults.update([(1, 1000), (2, 100_000), (3, 0)].into());
+        faults.update([(1, 1000), (2, 100_000)].into());
+        assert_eq!(faults.sum(), sum);
     }
 }

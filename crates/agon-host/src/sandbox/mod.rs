@@ -14,12 +14,16 @@
 //! The launcher stays: it adopts every process that the bot leaves behind, kills all of them when the engine says so or is gone,
 //! and until then keeps the kernel from reusing the bot's process id. The engine gets a [`SandboxedProcess`].
 //!
-//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the memory limit holds
-//! for each process, and the sum over a bot's processes is measured ten times a second with a quarter of tolerance. A kept folder
-//! is measured in the same way. A bot can exceed these limits between two measurements.
+//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the launcher counts memory
+//! and the space of kept folders from outside. It counts as often as a bot could exceed a limit by a tenth; on a machine so busy that
+//! the launcher does not run for milliseconds, a bot can take more in that time.
 
+mod bot_group;
+mod bot_processes;
 mod cgroup;
+mod defence;
 mod enter;
+mod folder_quota;
 mod hidden_paths;
 mod landlock_rules;
 mod launch;
@@ -34,25 +38,43 @@ mod seccomp;
 mod spawn;
 mod syscall_lists;
 pub(crate) mod unsafe_syscalls;
+mod usage;
 mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+use crate::test_switches::is_off;
+
+pub use bot_group::BotGroup;
+pub use defence::Defence;
 pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;
 pub use layer::{Layer, LayerKind};
-pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
+pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable, is_system_executable};
 pub use spawn::{Launcher, SandboxError, SandboxedProcess, StdStream, Streams};
+
+/// The launcher for all bots of this program.
+static OWN: OnceLock<Launcher> = OnceLock::new();
+
+/// Only for tests, whose program is not a launcher: sets the launcher program. Has no effect after the first bot.
+#[doc(hidden)]
+pub fn set_test_launcher(program: impl Into<std::path::PathBuf>) {
+    let _ = OWN.set(with_test_switches(Launcher::new(program)));
+}
+
+/// The launcher, without cgroups if a test has switched them off.
+fn with_test_switches(launcher: Launcher) -> Launcher {
+    if is_off("cgroup") || is_off("meter") { launcher.with_test_cgroups([""; 0]) } else { launcher }
+}
 
 /// The launcher that is this program.
 fn own() -> Result<&'static Launcher, SandboxError> {
-    static OWN: OnceLock<Launcher> = OnceLock::new();
     if let Some(own) = OWN.get() {
         return Ok(own);
     }
-    let launcher = Launcher::this_program()?;
+    let launcher = with_test_switches(Launcher::this_program()?);
     Ok(OWN.get_or_init(|| launcher))
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::defence::Defence;
 use super::layer::LayerKind;
 
 /// Everything the sandbox must know about one bot. It can be serialised and contains no handles.
@@ -37,10 +38,20 @@ pub struct Policy {
     pub limits: Limits,
     /// The user that the bot runs as when Agon runs as root. By default an id that no other bot on this machine has.
     pub user: Option<User>,
+    /// Whether the bot may start processes only if it has a cgroup. Without one, processes that have ended cannot be measured.
+    pub processes_need_cgroup: bool,
+    /// Number of processes of a bot whose host forks for each game or call; otherwise 0. Without a cgroup the bot has no more.
+    pub host_processes: u32,
+    /// Whether the host in the bot's process adds Landlock rules of its own before it opens the bot's file. It refuses further ones itself.
+    pub host_adds_landlock_rules: bool,
     /// Layers without which the bot must not start.
     pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
     pub without: Vec<LayerKind>,
+    /// Defences that are switched off. Only tests do that.
+    #[doc(hidden)]
+    #[serde(default)]
+    pub weakened: Vec<Defence>,
 }
 
 /// A folder that the bot can write to. It must exist.
@@ -49,7 +60,7 @@ pub struct Writable {
     /// Its path.
     pub path: PathBuf,
     /// Maximum size of its content. Exact for a folder that is not kept, if there are namespaces. Otherwise the launcher measures
-    /// ten times a second and kills a bot that exceeds it.
+    /// as often as needed and kills a bot before it exceeds this by a tenth.
     pub bytes: u64,
     /// Whether the content is kept after the bot has ended. Otherwise the folder is scratch space and starts empty.
     pub kept: bool,
@@ -86,8 +97,8 @@ impl User {
 /// Resource limits of a bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of private memory for each process; for all of them together if there is a cgroup. Without one, the launcher measures
-    /// ten times a second and kills a bot whose processes together use a quarter more.
+    /// Bytes of private memory, for each process and for all of them together. The launcher counts as often as needed and kills a bot
+    /// before it exceeds this by a tenth.
     pub memory: u64,
     /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
     pub address_space: Option<u64>,
@@ -125,6 +136,11 @@ pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SYSTEM_EXECUTABLE: [&str; 8] =
     ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
 
+/// Whether a path, which must have no `..`, is in a folder of programs and libraries that every bot can see and run.
+pub fn is_system_executable(path: &Path) -> bool {
+    SYSTEM_EXECUTABLE.iter().any(|folder| path.starts_with(folder))
+}
+
 /// Further paths that programs read. They tell the bot nothing about people or their files.
 const SYSTEM_READABLE: [&str; 5] = [
     "/etc/alternatives",
@@ -154,8 +170,12 @@ impl Policy {
             private: None,
             limits: Limits::default(),
             user: None,
+            processes_need_cgroup: false,
+            host_processes: 0,
+            host_adds_landlock_rules: false,
             required: REQUIRED.to_vec(),
             without: Vec::new(),
+            weakened: Defence::switched_off(),
         }
     }
 
@@ -228,6 +248,19 @@ impl Policy {
     /// Whether the bot must not start without a layer.
     pub(super) fn requires(&self, kind: LayerKind) -> bool {
         self.required.contains(&kind) || (kind == LayerKind::Landlock && !self.hidden.is_empty())
+    }
+
+    /// The same policy for a bot without a cgroup: if its host forks, it has room for exactly those forks.
+    pub(super) fn without_cgroup(mut self) -> Self {
+        if self.processes_need_cgroup && self.host_processes > 0 {
+            self.limits.processes = self.limits.processes.min(self.host_processes);
+        }
+        self
+    }
+
+    /// Whether the bot itself may start processes. Threads are another matter.
+    pub(super) fn may_start_processes(&self, has_cgroup: bool) -> bool {
+        has_cgroup || self.host_processes > 0 || !self.processes_need_cgroup
     }
 
     /// Whether to enter a layer where it exists.

@@ -15,8 +15,10 @@ use super::policy::{Limits, Policy, User};
 use super::unsafe_syscalls::Forked;
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
-/// Tries every layer.
-pub(super) fn all(cgroups: &[PathBuf]) -> SandboxProbe {
+/// Tries every layer. Without given folders, the bots' cgroups are created below this process's own.
+pub(super) fn all(cgroups: Option<Vec<PathBuf>>) -> SandboxProbe {
+    let cgroups = cgroups.unwrap_or_else(|| cgroup::own_folder().into_iter().collect());
+    cgroups.iter().for_each(|parent| cgroup::remove_stale(parent));
     let version = trial(|| landlock_version().map(|version| version.to_string()));
     let landlock = version.as_ref().ok().and_then(|version| version.parse().ok()).unwrap_or(0);
     let (mode, namespaces) = try_namespaces();
@@ -25,10 +27,10 @@ pub(super) fn all(cgroups: &[PathBuf]) -> SandboxProbe {
     layers.extend(landlock_layers(version, landlock));
     layers.push(layer(LayerKind::Seccomp, trial(try_seccomp)));
     layers.push(layer(LayerKind::Limits, trial(try_limits)));
-    layers.push(layer(LayerKind::Cgroup, trial(|| try_cgroup(cgroups))));
+    layers.push(layer(LayerKind::Cgroup, trial(|| try_cgroup(&cgroups))));
     layers.push(layer(LayerKind::User, user));
     layers.push(layer(LayerKind::Privileges, trial(try_privileges)));
-    SandboxProbe { layers, mode, landlock, many_users }
+    SandboxProbe { layers, mode, landlock, many_users, cgroups }
 }
 
 fn layer(kind: LayerKind, result: Result<String, StepError>) -> Layer {
@@ -149,10 +151,14 @@ fn try_seccomp() -> Result<String, StepError> {
     limits::drop_privileges(None)?;
     let options = seccomp::SeccompOptions {
         may_fork: true,
+        may_start_processes: true,
+        host_adds_landlock_rules: false,
         signals_stay_inside: false,
         landlock_controls_truncate: false,
+        descriptors_are_listed: false,
+        weakened: Vec::new(),
     };
-    seccomp::restrict(options, getpid())?;
+    seccomp::restrict(&options, getpid())?;
     match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
         Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
         Err(other) => {
@@ -168,7 +174,9 @@ fn try_limits() -> Result<String, StepError> {
     if files.is_some_and(|most| most < u64::from(wanted.open_files)) {
         return Err(StepError::new("limits", "fewer descriptors than a bot needs"));
     }
-    limits::set(&wanted, 0)?;
+    let mut policy = Policy::new("/dev/null", "/");
+    policy.limits = wanted;
+    limits::set(&policy, 0)?;
     if getrlimit(Resource::Core).maximum == Some(0)
         && getrlimit(Resource::Data).maximum == Some(wanted.memory)
     {
@@ -179,17 +187,26 @@ fn try_limits() -> Result<String, StepError> {
 
 fn try_cgroup(parents: &[PathBuf]) -> Result<String, StepError> {
     if parents.is_empty() {
-        return Err(StepError::new("cgroup", "no folder was given"));
+        return Err(StepError::new(
+            "cgroup",
+            "this kernel has no cgroup of version 2 mounted, or none was given",
+        ));
     }
-    let name = format!("agon-probe-{}", getpid().as_raw_nonzero());
-    let groups = Cgroups::make(parents, &name, &Limits::default()).step("cgroup")?;
-    let join_files = groups.join_files().step("cgroup")?;
-    trial(|| cgroup::join(&join_files).step("cgroup").map(|()| String::new()))?;
+    let place = parents.iter().map(|parent| parent.display().to_string()).collect::<Vec<_>>().join(", ");
+    let step = format!("creating a cgroup in {place}");
+    // The number marks it as ours, so that a later start removes it if this one is killed.
+    let name = format!("{}{}-0", cgroup::NAME_PREFIX, getpid().as_raw_nonzero());
+    let groups = Cgroups::make(parents, &name, &Limits::default()).step(&step)?;
+    let entries = groups.entries().step(&step)?;
+    trial(|| {
+        entries.group.iter().try_for_each(cgroup::join_folder).step(&step)?;
+        cgroup::join(&entries.join_files).step(&step).map(|()| String::new())
+    })?;
     let powers = groups.powers();
     if powers.is_empty() {
         return Err(StepError::new("cgroup", "the cgroups limit nothing: no controller is enabled for them"));
     }
-    Ok(powers.join(", "))
+    Ok(format!("{}, in {place}", powers.join(", ")))
 }
 
 fn try_privileges() -> Result<String, StepError> {

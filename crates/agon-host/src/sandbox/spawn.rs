@@ -4,14 +4,16 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 
+use super::bot_group::BotGroup;
+use super::cgroup;
 use super::launch::LAUNCHER_ARGUMENT;
 use super::launcher_protocol::{
     self, BotExit, Launch, LauncherEvent, LauncherRequest, MAX_DESCRIPTORS, SandboxPlan, SandboxProbe,
@@ -92,14 +94,15 @@ pub struct Streams {
 #[derive(Debug)]
 pub struct Launcher {
     command: Vec<PathBuf>,
-    cgroups: Vec<PathBuf>,
+    /// The folders for the bots' cgroups, if a test has set them.
+    cgroups: Option<Vec<PathBuf>>,
     probed: OnceLock<SandboxProbe>,
 }
 
 impl Launcher {
     /// A program whose `main` calls [`super::run_launcher_if_requested`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { command: vec![program.into()], cgroups: Vec::new(), probed: OnceLock::new() }
+        Self { command: vec![program.into()], cgroups: None, probed: OnceLock::new() }
     }
 
     /// This program.
@@ -115,12 +118,12 @@ impl Launcher {
         self
     }
 
-    /// Only for tests: no option of the `agon` program names cgroup folders. Sets folders of cgroup hierarchies below which the
-    /// launcher may create a cgroup for each bot.
+    /// Only for tests: sets the folders of cgroup hierarchies below which the launcher creates a cgroup for each bot. Otherwise the
+    /// launcher uses its own version 2 cgroup. With no folders, bots have no cgroup.
     #[doc(hidden)]
     #[must_use]
     pub fn with_test_cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
-        self.cgroups = folders.into_iter().map(Into::into).collect();
+        self.cgroups = Some(folders.into_iter().map(Into::into).collect());
         self
     }
 
@@ -193,11 +196,22 @@ impl Launcher {
             return Err(SandboxError::Policy(format!("more than {MAX_DESCRIPTORS} descriptors for a bot")));
         }
         let kinds = plan.kinds.clone();
-        let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name, zygote });
+        let name = format!("{}{}-{}", cgroup::NAME_PREFIX, getpid().as_raw_nonzero(), next_number());
+        let group = plan.cgroups.iter().map(|parent| parent.join(&name)).collect::<Vec<_>>();
+        let policy = policy.clone();
+        let policy = if plan.has(LayerKind::Cgroup) { policy } else { policy.without_cgroup() };
+        let launch = Box::new(Launch { policy, plan, name, zygote });
         let (launcher, control) = self.start()?;
-        let mut jailed =
-            SandboxedProcess { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
+        let mut jailed = SandboxedProcess {
+            launcher,
+            control,
+            pid: None,
+            kinds,
+            group: None,
+            ended: None,
+            gone: false,
+            ends,
+        };
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
         launcher_protocol::send(&jailed.control, &LauncherRequest::Launch(launch), &borrowed)
             .map_err(SandboxError::Silent)?;
@@ -206,7 +220,11 @@ impl Launcher {
             return Err(SandboxError::Silent(io::ErrorKind::TimedOut.into()));
         }
         match launcher_protocol::receive::<LauncherEvent>(&jailed.control).map_err(SandboxError::Silent)?.0 {
-            LauncherEvent::Started { pid } => jailed.pid = Pid::from_raw(pid),
+            LauncherEvent::Started { pid } => {
+                jailed.pid = Pid::from_raw(pid);
+                let group = group.into_iter().find(|folder| cgroup::is_version_2(folder));
+                jailed.group = group.map(BotGroup::open).transpose()?.map(Arc::new);
+            }
             LauncherEvent::Failed(failure) => {
                 return Err(SandboxError::Failed { step: failure.step, reason: failure.reason });
             }
@@ -240,7 +258,7 @@ impl Launcher {
             mode: probed.mode.filter(|_| has(LayerKind::Namespaces)),
             landlock: if has(LayerKind::Landlock) { probed.landlock } else { 0 },
             user: has(LayerKind::User).then(|| policy.user.unwrap_or_else(chosen)),
-            cgroups: if has(LayerKind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
+            cgroups: if has(LayerKind::Cgroup) { probed.cgroups.clone() } else { Vec::new() },
             kinds,
         })
     }
@@ -297,6 +315,7 @@ pub struct SandboxedProcess {
     control: OwnedFd,
     pid: Option<Pid>,
     kinds: Vec<LayerKind>,
+    group: Option<Arc<BotGroup>>,
     ended: Option<BotExit>,
     gone: bool,
     ends: StreamEnds,
@@ -328,14 +347,25 @@ impl SandboxedProcess {
         self.ends.stderr.take()
     }
 
-    /// Stops the bot and everything it has started (SIGSTOP).
-    pub fn pause(&self) -> io::Result<()> {
-        self.signal(Signal::STOP)
+    /// The cgroup of all its processes, if it has one.
+    pub fn group(&self) -> Option<&Arc<BotGroup>> {
+        self.group.as_ref()
     }
 
-    /// Continues them (SIGCONT).
+    /// Stops the bot and everything it has started: by its cgroup, else by SIGSTOP.
+    pub fn pause(&self) -> io::Result<()> {
+        match &self.group {
+            Some(group) => group.set_frozen(true),
+            None => self.signal(Signal::STOP),
+        }
+    }
+
+    /// Continues them.
     pub fn resume(&self) -> io::Result<()> {
-        self.signal(Signal::CONT)
+        match &self.group {
+            Some(group) => group.set_frozen(false),
+            None => self.signal(Signal::CONT),
+        }
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {
@@ -385,6 +415,9 @@ impl SandboxedProcess {
             pause = (pause * 2).min(Duration::from_millis(5));
         }
         self.gone = true;
+        if let Some(group) = self.group.take() {
+            group.remove();
+        }
         ended
     }
 }

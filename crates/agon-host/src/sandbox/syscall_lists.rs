@@ -38,7 +38,6 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_renameat2,
     libc::SYS_linkat,
     libc::SYS_ftruncate,
-    libc::SYS_fallocate,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_fcntl,
@@ -139,9 +138,7 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
-    libc::SYS_landlock_create_ruleset,
-    libc::SYS_landlock_add_rule,
-    libc::SYS_landlock_restrict_self,
+    // Needed until the second filter, which refuses it, is installed.
     libc::SYS_seccomp,
 ];
 
@@ -248,9 +245,6 @@ pub(super) const REFUSED: &[i64] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    libc::SYS_userfaultfd,
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
     libc::SYS_kexec_load,
     libc::SYS_kexec_file_load,
     libc::SYS_init_module,
@@ -295,6 +289,22 @@ pub(super) const REFUSED: &[i64] = &[
     libc::SYS_sync,
     libc::SYS_syncfs,
 ];
+
+/// Calls that make kernel objects with memory of their own, which no limit counts. The launcher and the zygote have made all rules
+/// before the filters are installed.
+pub(super) const KERNEL_OBJECTS: &[i64] = &[
+    libc::SYS_landlock_create_ruleset,
+    libc::SYS_landlock_add_rule,
+    libc::SYS_landlock_restrict_self,
+    libc::SYS_seccomp,
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_userfaultfd,
+];
+
+/// Those of them that make and apply Landlock rules.
+pub(super) const LANDLOCK_CALLS: &[i64] =
+    &[libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self];
 
 /// The same in the older calls of this architecture.
 #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,7 @@
 //! descriptors new numbers, or closes those of other owners, never returns: no owner can use its number afterwards.
 #![allow(
     unsafe_code,
-    reason = "fork, close_range, dup2 onto a number, mount_setattr, signal, pre_exec and the time stamp of a packet have no safe wrapper"
+    reason = "fork, clone3, the clock of another process, close_range, dup2 onto a number, mount_setattr, signal, pre_exec and the time stamp of a packet have no safe wrapper"
 )]
 
 use std::fs::File;
@@ -45,6 +45,41 @@ pub(super) fn fork() -> io::Result<Forked> {
         return Err(io::Error::last_os_error());
     }
     Ok(Pid::from_raw(pid).map_or(Forked::Child(OnlyThread(())), Forked::Parent))
+}
+
+/// Forks, and starts the child in a version 2 cgroup. Fails as [`fork`] does, and on kernels before 5.7.
+pub(super) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
+    require_one_thread()?;
+    // The values are bit sets and numbers; all others, among them every address, stay zero.
+    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+    // SAFETY: `clone_args` is made of integers, for which all zeroes is a valid value.
+    let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
+    wanted.flags = CLONE_INTO_CGROUP;
+    wanted.exit_signal = libc::SIGCHLD as u64;
+    wanted.cgroup = group.as_raw_fd() as u64;
+    // SAFETY: `group` is open, the structure is only read, outlives the call, and its true size is passed with it. Without a flag
+    // for shared memory and without a stack the call is a fork. The process has one thread, as for `fork`. The C library's record of
+    // the thread's id is the parent's in the child; only functions that signal the own thread use it, and the child calls none of them
+    // before it starts its program.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const wanted, size_of::<libc::clone_args>()) };
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    Ok(Pid::from_raw(pid).map_or(Forked::Child(OnlyThread(())), Forked::Parent))
+}
+
+/// CPU time of all threads of a process, ended ones included, until now. `None` if the process is gone.
+pub(crate) fn process_cpu_time(pid: u32) -> Option<Duration> {
+    /// The clock of a whole process that counts what the scheduler counts (`CPUCLOCK_SCHED`).
+    const SCHEDULER_CLOCK: i32 = 2;
+    let pid = i32::try_from(pid).ok().filter(|&pid| pid > 0)?;
+    let clock = !pid << 3 | SCHEDULER_CLOCK;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `clock` is a plain number, and the kernel refuses those that name no clock. `time` is a local variable of the type that
+    // the kernel writes, and outlives the call.
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    (result == 0).then(|| Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32))
 }
 
 /// Fails unless `/proc` reports exactly one thread for this process.

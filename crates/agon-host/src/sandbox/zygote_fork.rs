@@ -20,6 +20,7 @@ use rustix::process::{
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
+use super::cgroup::CgroupEntries;
 use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::{Forked, OnlyThread};
@@ -95,13 +96,13 @@ fn run_namespace_init(
 pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, Json>, StepError> {
     let Launch { policy, plan, .. } = launch;
     let limits = plan.has(LayerKind::Limits).then(|| {
-        let all = limits::all(&policy.limits, others).into_iter();
+        let all = limits::all(policy, others).into_iter();
         all.map(|(name, _, limit)| (name.to_owned(), json!(limit))).collect::<Map<_, _>>()
     });
     let landlock =
         plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
-    let options = seccomp::SeccompOptions::of(plan, policy.limits.processes);
-    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(options)).transpose()?;
+    let options = seccomp::SeccompOptions::of(plan, policy);
+    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(&options)).transpose()?;
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     let hex = |bytes: Vec<u8>| {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
@@ -115,6 +116,9 @@ pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, J
         ("user".to_owned(), json!(plan.user.map(|user| [user.uid, user.gid]))),
         ("drop".to_owned(), json!(plan.has(LayerKind::Privileges) || plan.user.is_some())),
         ("landlock".to_owned(), json!(landlock)),
+        // Only root can otherwise list the descriptors and the memory of the fork. `/proc` is closed to the fork then.
+        ("dumpable".to_owned(), json!(plan.user.is_none())),
+        ("huge_pages".to_owned(), json!(limits.is_none())),
         ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
         ("own".to_owned(), json!(seccomp::OWN_PID_PLACEHOLDER)),
     ]);
@@ -145,10 +149,10 @@ pub(super) struct ForkHandle {
 impl ForkHandle {
     /// Asks the zygote for a fork. The last descriptor is its control socket.
     pub(super) fn ask(
-        request: &Map<String, Json>,
+        mut request: Map<String, Json>,
         mut fds: Vec<OwnedFd>,
         init: Option<&NamespaceInit>,
-        cgroup_files: Vec<std::fs::File>,
+        entries: CgroupEntries,
     ) -> Result<Self, StepError> {
         let zygote = fds.pop().ok_or_else(|| StepError::new("zygote", "its control socket is missing"))?;
         let kind = SocketType::SEQPACKET;
@@ -158,8 +162,9 @@ impl ForkHandle {
         if let Some(init) = init {
             fds.push(pidfd_open(init.first, PidfdFlags::empty()).step("namespaces")?);
         }
-        fds.extend(cgroup_files.into_iter().map(OwnedFd::from));
-        send(&zygote, request, &fds).step("asking the zygote")?;
+        request.insert("group".to_owned(), json!(entries.group.is_some()));
+        fds.extend(entries.group.into_iter().chain(entries.join_files).map(OwnedFd::from));
+        send(&zygote, &request, &fds).step("asking the zygote")?;
         drop(fds);
         let (mut bot, mut entered) = (None, false);
         loop {

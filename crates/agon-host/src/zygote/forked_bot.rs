@@ -18,9 +18,10 @@ use crate::connection::{AnswerError, BotConnection};
 use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR, quote_line};
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
+use crate::test_switches::{self, is_off};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
-    without_sleep,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, has_threads, is_late, leads_others,
+    since_asked, usage_of, without_sleep, worked_before,
 };
 
 /// Maximum packet size; longer messages are sent in parts of this size.
@@ -31,10 +32,16 @@ const FIRST_BYTE_OF_PARTS: u8 = 2;
 const SEE_SOCKET: &[u8] = &[3];
 /// Packet that reports that the fork for the last call has ended (`agon_bot/packet_channel.py`).
 const CALL_ENDED: &[u8] = b"+";
-/// Time that the fork for a call has to end after its answer.
-const CALL_EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Start of a turn that is not in the game's packed form (`crate::message`).
+const TURN_MESSAGE: &[u8] = b"{\"type\":\"turn\"";
+/// Time that the process of a call has to end after its answer. Then the bot is killed.
+const CALL_EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of packets received beyond those that were asked for. One is enough to see that a bot sends too many.
+const MAX_EXCESS_PACKETS: usize = 1;
 /// A request that took longer to send was delayed; sending takes microseconds.
 const SLOW_SEND_AFTER: Duration = Duration::from_micros(200);
+/// The test switch for the bound on packets.
+const PACKET_BOUND: &str = "packets";
 /// Time for which an answer is first awaited alone, without polling anything else.
 const FIRST_WAIT_TIMEOUT: Duration = Duration::from_millis(2);
 /// With a shorter limit everything is polled from the start.
@@ -62,7 +69,13 @@ pub struct ForkedBot {
     turns: Option<OwnedFd>,
     /// The last message was a turn, so it waits for the next one on the pipe.
     expects_turns: bool,
+    /// Where it answers. If each call has its own process, only their supervisor has the other end.
     answers: Arc<OwnedFd>,
+    /// Where the process of the current call answers. Each call has a new socket: nothing that an earlier call did to its own
+    /// matters.
+    call: Option<Arc<OwnedFd>>,
+    /// The one of them that is in [`AWAITED`].
+    awaited_socket: Option<Arc<OwnedFd>>,
     log: SharedLog,
     /// It has written to stderr before.
     prints: bool,
@@ -75,12 +88,16 @@ pub struct ForkedBot {
     used: Usage,
     /// Whether a new fork gives each answer.
     forks_calls: bool,
+    /// Whether a new fork plays each game.
+    forks_games: bool,
     /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
     /// A new fork, which plays the game, gives the next answer.
     starts_game: bool,
     /// When it is stopped between requests.
     hold: PausePolicy,
+    /// It has worked between an answer and the next request, so it is stopped after each answer from now on.
+    works_off_turn: bool,
     stopped: bool,
     asked: UsageSample,
     /// The earliest time at which the request may have been sent.
@@ -89,6 +106,10 @@ pub struct ForkedBot {
     asked_system_time: Duration,
     /// The received packet was sent before the request.
     unsolicited: bool,
+    /// What a call sent after its answer.
+    excess: Option<String>,
+    /// Why the engine killed it.
+    killed_for: Option<&'static str>,
     /// Steal time of the machine at the request.
     stolen: StealTime,
     limit: Duration,
@@ -129,31 +150,45 @@ impl ForkedBot {
         request.insert("together".to_owned(), json!(zygote.asked_together));
         request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
+        if !test_switches::all().is_empty() {
+            request.insert("without".to_owned(), json!(test_switches::all()));
+        }
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
         let process =
             sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
         let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
-            meter: CpuMeter::new(metered),
+            meter: CpuMeter::of_bot(
+                metered,
+                process.group().cloned(),
+                None,
+                zygote.hold == PausePolicy::Never,
+            ),
             metered,
             process,
             asking,
             turns,
             expects_turns: false,
             answers: Arc::new(answers),
+            call: None,
+            awaited_socket: None,
             log: SharedLog::new(log.into())?,
             prints: false,
             waits_without_stderr: 0,
             used: Usage::default(),
             forks_calls: zygote.forks_calls,
+            forks_games: zygote.forks_games,
             ending: false,
             starts_game: false,
             hold: zygote.hold,
+            works_off_turn: false,
             stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
             asked_system_time: Duration::ZERO,
             unsolicited: false,
+            excess: None,
+            killed_for: None,
             stolen: StealTime::default(),
             limit: Duration::MAX,
             wanted: 0,
@@ -163,23 +198,23 @@ impl ForkedBot {
         })
     }
 
-    /// Sends messages: lines of JSON, or a packed turn.
-    fn send(&mut self, text: &[u8]) {
+    /// Sends messages: lines of JSON, or a packed turn. `call` goes with a turn.
+    fn send(&mut self, text: &[u8], call: Option<&OwnedFd>) {
         if text.first() != Some(&b'{') {
-            return self.send_turn(text);
+            return self.send_turn(text, call);
         }
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            self.send_one(line);
+            self.send_one(line, call.filter(|_| line.starts_with(TURN_MESSAGE)));
             self.expects_turns = false;
         }
     }
 
-    fn send_turn(&mut self, text: &[u8]) {
+    fn send_turn(&mut self, text: &[u8], call: Option<&OwnedFd>) {
         match self.awaited() {
             Some(turns) if text.len() <= socket::MAX_PIPE_PACKET_BYTES => {
                 self.send_packet(turns, socket::write, text);
             }
-            _ => self.send_one(text),
+            _ => self.send_one(text, call),
         }
         self.expects_turns = true;
     }
@@ -189,24 +224,35 @@ impl ForkedBot {
         self.turns.as_ref().filter(|_| self.expects_turns)
     }
 
-    fn send_one(&self, text: &[u8]) {
+    fn send_one(&self, text: &[u8], call: Option<&OwnedFd>) {
         // First: if the game's fork has ended, this must not arrive after the start of the next game.
         if let Some(turns) = self.awaited() {
             self.send_packet(turns, socket::write, SEE_SOCKET);
         }
         let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
+        let send_first = |bytes| match call {
+            Some(call) => {
+                self.send_packet(&self.asking, |to, bytes| socket::send_with(to, bytes, call.as_fd()), bytes);
+            }
+            None => send(bytes),
+        };
         if text.len() <= MAX_PACKET_BYTES {
-            return send(text);
+            return send_first(text);
         }
         let mut head = vec![FIRST_BYTE_OF_PARTS, 0, 0, 0];
         head.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        send(&head);
+        send_first(&head);
         text.chunks(MAX_PACKET_BYTES).for_each(send);
     }
 
     /// The buffer has room for every message, because the bot has answered the last one. If it has none after all, or the bot is
     /// gone, the missing answer shows that.
-    fn send_packet(&self, to: &OwnedFd, how: fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>, bytes: &[u8]) {
+    fn send_packet(
+        &self,
+        to: &OwnedFd,
+        how: impl Fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>,
+        bytes: &[u8],
+    ) {
         let mut until = None;
         while matches!(how(to.as_fd(), bytes), Ok(false)) {
             let now = Instant::now();
@@ -218,21 +264,64 @@ impl ForkedBot {
         }
     }
 
-    /// Receives all packets that have arrived.
-    fn receive(&mut self) {
-        while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
-            if !self.receive_one(socket::receive) {
-                return;
-            }
+    /// Opens the socket for the answer to a turn, if each call has its own. Returns the bot's end.
+    fn open_call(&mut self, text: &[u8]) -> Option<OwnedFd> {
+        let is_turn = || text.split(|byte| *byte == b'\n').any(|line| line.starts_with(TURN_MESSAGE));
+        if !self.forks_calls || (text.first() == Some(&b'{') && !is_turn()) {
+            return None;
         }
+        let pair = socket::pair().and_then(|(ours, theirs)| {
+            socket::enable_timestamps(ours.as_fd())?;
+            Ok((ours, theirs))
+        });
+        // Without descriptors the bot cannot be asked.
+        let (ours, theirs) = pair.inspect_err(|_| self.gone = true).ok()?;
+        self.call = Some(Arc::new(ours));
+        Some(theirs)
+    }
+
+    /// The socket on which the next packet is expected.
+    fn source(&self) -> &Arc<OwnedFd> {
+        self.call.as_ref().unwrap_or(&self.answers)
+    }
+
+    /// Receives packets that have arrived: those that are wanted, and one more if the bot sends too many.
+    fn receive(&mut self) {
+        let most = match self.forks_calls {
+            true if is_off(PACKET_BOUND) => usize::MAX,
+            true => self.wanted + MAX_EXCESS_PACKETS,
+            false => self.wanted.max(1),
+        };
+        while self.inbox.len() < most && self.call.is_some() && self.receive_from_call() {}
+        while self.inbox.len() < most && !self.gone && self.receive_one(socket::receive) {}
+    }
+
+    /// Receives one packet from the process of a call. Returns false if there is none.
+    fn receive_from_call(&mut self) -> bool {
+        let Some(call) = &self.call else { return false };
+        match BUFFER.with_borrow_mut(|room| socket::receive(call.as_fd(), room)) {
+            Ok(Some(packet)) => {
+                self.ending = true;
+                self.inbox.push_back(packet);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // The call has ended, or will never answer. Its supervisor reports how it ended.
+            Ok(None) | Err(_) => self.call = None,
+        }
+        true
     }
 
     /// Receives one packet. Returns false if there is none.
     fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
         match BUFFER.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
-            Ok(Some(packet)) if self.forks_calls && packet.bytes == CALL_ENDED => self.ending = false,
+            // The supervisor reports that the call has ended. How it ended matters only if it has not answered.
+            Ok(Some(packet))
+                if self.forks_calls && (packet.bytes == CALL_ENDED || self.inbox.len() >= self.wanted) =>
+            {
+                self.ending = false;
+            }
             Ok(Some(packet)) => {
-                self.ending = self.forks_calls && packet.sender != self.metered;
                 self.unsolicited |= self.was_unsolicited(&packet);
                 self.inbox.push_back(packet);
             }
@@ -281,18 +370,27 @@ impl ForkedBot {
             None => (Instant::now(), self.metered),
         };
         if std::mem::take(&mut self.starts_game) && sender != self.metered && sender != 0 {
-            self.meter = CpuMeter::new(sender);
+            self.meter = self.meter_of(sender);
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
+        if self.forks_calls && !self.expects_turns {
+            self.meter.start_over();
+        }
+        self.meter.look_if_due();
         let flags = self.task_flags();
         let mut usage = self.meter.read_with(flags);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(usage_of(sender));
+            let call = usage_of(sender);
+            self.meter.add_call(call);
+            usage = usage.plus(call);
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        let mut times = self.times(UsageSample { at, usage }, flags);
+        let mut times = self.times(UsageSample { at, usage });
+        // Between its start and the first message a bot may work.
+        self.works_off_turn |=
+            self.expects_turns && worked_before(times, at.saturating_duration_since(self.asked_first));
         // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
@@ -304,18 +402,48 @@ impl ForkedBot {
         (times, flags)
     }
 
+    /// The id of the process that has loaded the bot.
+    fn loader(&self) -> u32 {
+        self.process.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Whether it can play another game: nothing that an earlier one has started still runs.
+    pub fn can_play_again(&self) -> bool {
+        let known = [self.loader(), self.metered];
+        !self.forks_games || self.process.group().is_none_or(|group| !group.has_others(&known))
+    }
+
+    /// A process or thread that the bot has started while it was loaded.
+    fn helper(&self) -> Option<&'static str> {
+        if !self.forks_games || is_off("meter") {
+            return None;
+        }
+        let known = [self.loader(), self.metered];
+        if self.process.group().is_some_and(|group| group.has_others(&known)) {
+            return Some("process");
+        }
+        has_threads(self.loader()).then_some("thread")
+    }
+
+    /// A meter of the process that answers: the bot's process, or its fork for a game.
+    fn meter_of(&self, answering: u32) -> CpuMeter {
+        let is_single = self.hold == PausePolicy::Never;
+        CpuMeter::of_bot(answering, self.process.group().cloned(), Some(self.loader()), is_single)
+    }
+
     /// The bot's threads and children, if it can have any.
     fn task_flags(&self) -> TaskFlags {
         if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.task_flags() }
     }
 
     /// The times from the request until a sample, without steal time.
-    fn times(&self, until: UsageSample, flags: TaskFlags) -> AnswerTimes {
-        let times = since_asked(self.asked, self.asked_first, until, flags.children);
+    fn times(&self, until: UsageSample) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, self.limit);
         self.stolen.subtract_from(times, self.limit)
     }
 
-    /// Waits until the fork that gave the last answer has ended. It may have to wait for a processor, so this is not charged.
+    /// Waits until the process that gave the last answer has ended. It may have to wait for a processor, so this is not charged.
+    /// A call that does not end is killed, and its bot with it.
     fn wait_for_call_exit(&mut self) {
         if !self.forks_calls {
             return;
@@ -323,17 +451,31 @@ impl ForkedBot {
         let until = Instant::now() + CALL_EXIT_TIMEOUT;
         self.wanted = 0;
         self.receive();
-        while self.ending && !self.gone && Instant::now() < until {
-            self.wait_for_event(false, CALL_EXIT_TIMEOUT);
+        if !is_off(PACKET_BOUND) {
+            // From now on the call cannot send anything.
+            self.call = None;
+            self.excess = self.inbox.front().map(|packet| quote_line(&packet.bytes));
+            self.inbox.clear();
+        }
+        self.receive();
+        while self.ending && !self.gone {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.killed_for = Some("its call did not end after its answer");
+                self.gone = true;
+                self.kill();
+                break;
+            }
+            self.wait_for_event(false, left);
             self.receive();
         }
         // Empty the stderr pipe: its fill level would be visible to the next call.
         self.log.lock().read();
     }
 
-    /// Stops the bot if it has threads or children that could continue.
+    /// Stops the bot if it has threads or children that could continue, or works between requests.
     fn pause_if_busy(&mut self, flags: TaskFlags) {
-        if !self.gone && flags.any() {
+        if !self.gone && !self.forks_calls && (flags.any() || self.works_off_turn) {
             let _ = self.process.pause();
             self.stopped = true;
         }
@@ -344,7 +486,7 @@ impl ForkedBot {
     fn wait_for_event(&mut self, others_first: bool, time: Duration) {
         let other = AWAITED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        let answers = other.as_ref().unwrap_or(&self.answers).as_fd();
+        let answers = other.as_ref().unwrap_or_else(|| self.source()).as_fd();
         let printed = log_poller::with_poller(|poller| {
             let log = self.log.lock();
             // If stderr is closed, poll the answer socket in its place.
@@ -366,10 +508,12 @@ impl ForkedBot {
         !self.gone && self.process.try_wait().is_none()
     }
 
-    fn forget(&self) {
+    /// Removes its socket from those on which this thread waits.
+    fn forget(&mut self) {
+        let Some(awaited) = self.awaited_socket.take() else { return };
         let _ = AWAITED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
-                asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
+                asked.retain(|fd| !Arc::ptr_eq(fd, &awaited));
             }
         });
     }
@@ -378,6 +522,9 @@ impl ForkedBot {
     fn how_it_ended(&mut self) -> String {
         let ended = self.process.wait_for(Some(EXIT_TIMEOUT));
         self.kill();
+        if let Some(reason) = self.killed_for {
+            return format!("was stopped: {reason}");
+        }
         ended.map_or_else(|| "closed its channel".to_owned(), |ended| ended.to_string())
     }
 
@@ -412,22 +559,23 @@ impl BotConnection for ForkedBot {
         self.wait_for_call_exit();
         self.limit = limit;
         self.wanted = lines;
-        // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
+        // What it has used since its last answer is charged with this one.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
         if std::mem::take(&mut self.stopped) {
-            self.asked.usage = self.meter.read();
             let _ = self.process.resume();
         }
-        AWAITED.with_borrow_mut(|asked| {
-            asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
-            asked.push(Arc::clone(&self.answers));
-        });
+        let call = self.open_call(text);
+        self.forget();
+        let source = Arc::clone(self.source());
+        AWAITED.with_borrow_mut(|asked| asked.push(Arc::clone(&source)));
+        self.awaited_socket = Some(source);
         self.stolen = StealTime::recent();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
         self.asked_system_time = socket::system_time();
         self.unsolicited = false;
-        self.send(text);
+        self.send(text, call.as_ref());
+        drop(call);
         // Sending never takes this long. Either this thread had no processor, or the bot has it and works: its CPU time is charged in
         // any case, the rest only from now on.
         let now = Instant::now();
@@ -438,6 +586,20 @@ impl BotConnection for ForkedBot {
 
     fn mark_game_start(&mut self) {
         self.starts_game = true;
+        // Whatever the last game has started ends with it. Its fork itself is just ending.
+        if let Some(group) = self.process.group() {
+            group.kill_others(&[self.loader(), self.metered]);
+        }
+    }
+
+    fn meter(&self) -> &'static str {
+        self.meter.kind()
+    }
+
+    fn leftover(&self) -> Option<&'static str> {
+        // Without a cgroup this takes a millisecond, so it is not done for each game: there the fork has no room then.
+        let hidden = || self.process.group().is_none() && leads_others(self.loader());
+        self.helper().or_else(|| (self.forks_games && hidden()).then_some("process"))
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
@@ -461,7 +623,7 @@ impl BotConnection for ForkedBot {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(UsageSample { at: now, usage }, self.task_flags());
+                let times = self.times(UsageSample { at: now, usage });
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
@@ -482,11 +644,22 @@ impl BotConnection for ForkedBot {
             others_first = false;
         }
         self.forget();
+        let starts_game = self.starts_game;
         let (times, flags) = self.measure();
         self.pause_if_busy(flags);
+        if starts_game && let Some(kind) = self.helper() {
+            let how = format!(
+                "a {kind} that it started while it was loaded still runs; each game begins with nothing else"
+            );
+            return (times, Err(AnswerError::Ended(how)));
+        }
         if std::mem::take(&mut self.unsolicited) {
             let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
             return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));
+        }
+        let second = self.inbox.get(self.wanted).filter(|_| self.forks_calls && !is_off(PACKET_BOUND));
+        if let Some(excess) = second.map(|packet| quote_line(&packet.bytes)).or_else(|| self.excess.take()) {
+            return (times, Err(AnswerError::Unsolicited(excess)));
         }
         if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
             return (times, Err(AnswerError::TooLong(quote_line(&packet.bytes))));
@@ -513,7 +686,7 @@ impl BotConnection for ForkedBot {
         self.limit = time;
         self.stopped = false;
         let _ = self.process.resume();
-        self.send(text);
+        self.send(text, None);
         let until = Instant::now() + time;
         while self.process.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
             self.log.lock().read();

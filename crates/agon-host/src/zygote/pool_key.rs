@@ -69,13 +69,22 @@ impl KeyEncoder {
     }
 
     fn zygote(&mut self, zygote: &ZygoteOptions) {
-        let ZygoteOptions { game, target, arguments, environment, forks_calls, asked_together, hold } =
-            zygote;
+        let ZygoteOptions {
+            game,
+            target,
+            arguments,
+            environment,
+            forks_calls,
+            forks_games,
+            asked_together,
+            hold,
+        } = zygote;
         self.text(game);
         self.text(target);
         self.list(arguments, |encoder, argument| encoder.text(argument));
         self.pairs(environment);
         self.flag(*forks_calls);
+        self.flag(*forks_games);
         self.flag(*asked_together);
         self.number(match hold {
             PausePolicy::Never => 0,
@@ -132,6 +141,7 @@ mod tests {
             arguments: vec!["-u".to_owned()],
             environment: vec![("A".to_owned(), "b".to_owned())],
             forks_calls: false,
+            forks_games: false,
             asked_together: false,
             hold: PausePolicy::Never,
         };
@@ -195,6 +205,7 @@ mod tests {
             changed_zygote(|zygote| zygote.environment[0].0 = other()),
             changed_zygote(|zygote| zygote.environment[0].1 = other()),
             changed_zygote(|zygote| zygote.forks_calls = true),
+            changed_zygote(|zygote| zygote.forks_games = true),
             changed_zygote(|zygote| zygote.asked_together = true),
             changed_zygote(|zygote| zygote.hold = PausePolicy::IfBusy),
         ];

@@ -90,6 +90,19 @@ pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
     without_waiting(|| rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL))
 }
 
+/// The same with a descriptor.
+pub(super) fn send_with(socket: BorrowedFd<'_>, bytes: &[u8], given: BorrowedFd<'_>) -> io::Result<bool> {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+    let rights = [given];
+    without_waiting(|| {
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&rights));
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        sendmsg(socket, &[io::IoSlice::new(bytes)], &mut control, flags)
+    })
+}
+
 /// The same for a [`pipe`].
 pub(super) fn write(pipe: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
     without_waiting(|| rustix::io::write(pipe, bytes))

@@ -36,6 +36,8 @@ pub struct CompetitionConfig {
     pub seed: SeedSource,
     /// Whether bots that run as processes must be sandboxed.
     pub sandbox: SandboxRule,
+    /// How the CPU time of bots must be measured.
+    pub meter: MeterRule,
     /// Maximum number of entrants per contributor.
     pub max_bots_per_contributor: Option<u32>,
 }
@@ -164,4 +166,14 @@ pub enum SandboxRule {
     Required,
     /// No sandbox; must be chosen explicitly.
     Off,
+}
+
+/// Requirement of a competition for how the CPU time of bots that run as processes is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum MeterRule {
+    /// By a cgroup where one can be created, otherwise by the clock of the bot's process, which then can start no other.
+    #[default]
+    Any,
+    /// By a cgroup, otherwise nothing is played.
+    Cgroup,
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value as Json, json};
 use agon_core::BotLifetime;
 use agon_core::assets::content_hash;
 
-use super::{CompetitionConfig, EntrantBot, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{
+    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule,
+};
 use crate::result::Entrant;
 
 /// Raised when a key is removed or changes its meaning.
@@ -19,7 +21,7 @@ impl CompetitionConfig {
     pub fn normalised(&self) -> Json {
         let info = agon_games::infos().into_iter().find(|info| info.id == self.game);
         let forgets = info.is_some_and(|info| info.lifetime == BotLifetime::Call);
-        json!({
+        let mut config = json!({
             "agon": "competition",
             "version": VERSION,
             "name": self.name,
@@ -33,7 +35,12 @@ impl CompetitionConfig {
             // There is one mode. The key stays, so that ledgers of versions with several modes agree with their files.
             "stateless": forgets.then_some(STRICT),
             "bots_per_contributor": self.max_bots_per_contributor,
-        })
+        });
+        // The default is left out, so that ledgers of versions without this key agree with their files.
+        if self.meter == MeterRule::Cgroup {
+            config["meter"] = json!("cgroup");
+        }
+        config
     }
 }
 

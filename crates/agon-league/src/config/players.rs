@@ -2,7 +2,9 @@
 
 use agon_core::{GameInfo, Settings};
 
-use super::{CompetitionConfig, EntrantBot, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use super::{
+    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule,
+};
 use crate::format::Format;
 
 impl CompetitionConfig {
@@ -37,6 +39,7 @@ impl CompetitionConfig {
             phases: vec![phase],
             seed: SeedSource::Drawn,
             sandbox: SandboxRule::Required,
+            meter: MeterRule::Any,
             max_bots_per_contributor: None,
         }
     }

@@ -6,11 +6,21 @@ use toml::de::{DeTable, DeValue, Error};
 use super::config_error::{ConfigError, ErrorCollector, WHOLE_FILE};
 use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::{CompetitionConfig, SandboxRule, SeedSource, entrants, phases, validate};
+use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 9] =
-    ["name", "game", "seed", "sandbox", "stateless", "bots_per_contributor", "settings", "entrant", "phase"];
+pub const TOP_LEVEL_KEYS: [&str; 10] = [
+    "name",
+    "game",
+    "seed",
+    "sandbox",
+    "meter",
+    "stateless",
+    "bots_per_contributor",
+    "settings",
+    "entrant",
+    "phase",
+];
 /// Hint for `[[entrant]]`.
 const ENTRANT_HINT: &str = "write [[entrant]], with two brackets, and bot = \"...\" below it";
 /// Hint for `[[phase]]`.
@@ -100,6 +110,10 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         Some(Located { value: "off", .. }) => SandboxRule::Off,
         _ => SandboxRule::Required,
     };
+    let meter = match fields.choice("meter", &["any", "cgroup"]) {
+        Some(Located { value: "cgroup", .. }) => MeterRule::Cgroup,
+        _ => MeterRule::Any,
+    };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
@@ -127,6 +141,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         phases: phases.into_iter().map(|one| one.phase).collect(),
         seed,
         sandbox,
+        meter,
         max_bots_per_contributor,
     })
 }

@@ -25,6 +25,45 @@ pub fn client_ip(proxies: usize, headers: &HeaderMap, extensions: &Extensions) -
     forwarded.len().checked_sub(proxies).and_then(|at| parse_ip(forwarded.get(at)?)).unwrap_or(peer)
 }
 
+/// How many addresses are counted together. One client usually has one IPv4 address, or one IPv6 /64. Who can use many addresses mostly
+/// has them in one network, so wider networks are limited too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum NetworkWidth {
+    /// One IPv4 address, or one IPv6 /64.
+    Host,
+    /// An IPv4 /24, or an IPv6 /48: an organisation.
+    Site,
+    /// An IPv4 /16, or an IPv6 /32: a provider.
+    Provider,
+}
+
+impl NetworkWidth {
+    /// All widths, the narrowest first.
+    pub const ALL: [Self; 3] = [Self::Host, Self::Site, Self::Provider];
+
+    /// How many times the limit of one host the network has.
+    pub const fn factor(self) -> u32 {
+        match self {
+            Self::Host => 1,
+            Self::Site => 4,
+            Self::Provider => 16,
+        }
+    }
+
+    /// The first address of the network that contains an address.
+    pub fn network(self, address: IpAddr) -> IpAddr {
+        let (v4_bits, v6_bits) = match self {
+            Self::Host => (32, 64),
+            Self::Site => (24, 48),
+            Self::Provider => (16, 32),
+        };
+        match address.to_canonical() {
+            IpAddr::V4(whole) => IpAddr::V4((u32::from(whole) & (u32::MAX << (32 - v4_bits))).into()),
+            IpAddr::V6(whole) => IpAddr::V6((u128::from(whole) & (u128::MAX << (128 - v6_bits))).into()),
+        }
+    }
+}
+
 /// Parses an address with or without a port: some proxies add it.
 fn parse_ip(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
@@ -42,6 +81,17 @@ mod tests {
         }
         extensions.insert(PeerAddr("10.0.0.1:5".parse().unwrap()));
         client_ip(proxies, &headers, &extensions).to_string()
+    }
+
+    #[test]
+    fn networks_contain_the_addresses_that_one_client_can_use() {
+        let network = |width: NetworkWidth, text: &str| width.network(text.parse().unwrap()).to_string();
+        assert_eq!(network(NetworkWidth::Host, "2001:db8:1:2:3::1"), "2001:db8:1:2::");
+        assert_eq!(network(NetworkWidth::Site, "2001:db8:1:2:3::1"), "2001:db8:1::");
+        assert_eq!(network(NetworkWidth::Provider, "2001:db8:1:2:3::1"), "2001:db8::");
+        assert_eq!(network(NetworkWidth::Host, "::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(network(NetworkWidth::Site, "192.0.2.7"), "192.0.2.0");
+        assert_eq!(network(NetworkWidth::Provider, "192.0.2.7"), "192.0.0.0");
     }
 
     #[test]

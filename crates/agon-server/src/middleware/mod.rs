@@ -77,16 +77,18 @@ async fn check_request(app: &AppState, request: &mut Request) -> ApiResult<()> {
     if app.config.private && !is_sign_in_or_up(request.method(), path) {
         caller.signed_in()?;
     }
-    let key = caller.user().map_or_else(|| LimitKey::address(address), |me| LimitKey::Account(me.id));
-    let action = if is_upload(request.headers()) { LimitedAction::Upload } else { LimitedAction::Change };
-    app.limiter.take(action, key)?;
+    if !is_sign_in(request.method(), path) {
+        let key = caller.user().map_or_else(|| LimitKey::address(address), |me| LimitKey::Account(me.id));
+        let action = if is_upload(request.headers()) { LimitedAction::Upload } else { LimitedAction::Change };
+        app.limiter.take(action, key)?;
+    }
     request.extensions_mut().insert(caller);
     Ok(())
 }
 
 /// Paths that a private site shows to everyone: the pages themselves, and what they need for signing in and up.
 fn is_public_path(path: &str) -> bool {
-    if matches!(path, "/api/v1/site" | "/healthz") {
+    if matches!(path, "/api/v1/site" | "/healthz" | "/readyz") {
         return true;
     }
     if let Some(code) = path.strip_prefix("/api/v1/invitations/") {
@@ -95,9 +97,14 @@ fn is_public_path(path: &str) -> bool {
     !path.starts_with("/api") && path != "/metrics"
 }
 
+/// Whether the request is a sign-in. It has limits of its own ([`crate::sign_in`]): other clients of the address cannot use them up.
+fn is_sign_in(method: &Method, path: &str) -> bool {
+    *method == Method::POST && path == "/api/v1/session"
+}
+
 /// Whether the request is a sign-in or a sign-up.
 fn is_sign_in_or_up(method: &Method, path: &str) -> bool {
-    *method == Method::POST && matches!(path, "/api/v1/session" | "/api/v1/accounts")
+    is_sign_in(method, path) || (*method == Method::POST && path == "/api/v1/accounts")
 }
 
 fn is_upload(headers: &HeaderMap) -> bool {

@@ -47,7 +47,7 @@ pub async fn add_request_id(request: Request, next: Next) -> Response {
 fn log_response(method: &Method, path: &str, status: StatusCode, took: Duration) {
     let (status, ms) = (status.as_u16(), took.as_micros() as f64 / 1e3);
     // Monitoring asks for these all the time.
-    if matches!(path, "/healthz" | "/metrics") {
+    if matches!(path, "/healthz" | "/readyz" | "/metrics") {
         tracing::debug!(%method, path, status, ms, "response");
     } else {
         tracing::info!(%method, path, status, ms, "response");

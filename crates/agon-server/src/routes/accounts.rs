@@ -91,10 +91,10 @@ async fn sign_up(
     if app.site_db.account_by_name(&body.name).await?.is_some() {
         return Err(agon_site_db::SiteDbError::Taken { what: "name" }.into());
     }
-    let password_hash = app.passwords.hash(body.password).await?;
+    let password_hash = app.passwords.hash(passwords::HashFor::Stranger, body.password).await?;
     let new = NewAccount { name: body.name, password_hash, grant, at: Timestamp::now() };
     let account = app.site_db.create_account(&new).await?;
-    Ok((StatusCode::CREATED, session::start_session(&app, &account, &headers).await?))
+    Ok((StatusCode::CREATED, session::start_session(&app, &account, address, &headers).await?))
 }
 
 /// The right to sign up, or why not.

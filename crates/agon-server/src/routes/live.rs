@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_core::Seat;
@@ -24,12 +23,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::matches::{film_path, hidden_error};
+use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
+use crate::middleware::ClientIp;
 use crate::paging::PageBody;
 use crate::read_model::overview::{Overview, match_name};
 use crate::read_model::{CompetitionHandle, FeedEvent, VisibleCompetition, sse};
 use crate::state::AppState;
+use crate::stream_limits::StreamPermit;
 
 /// Interval of the `ping` events that keep a stream open.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -37,8 +39,6 @@ const PING_INTERVAL: Duration = Duration::from_secs(15);
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// After this many checks without news, the stream of an ended run is closed.
 const MAX_IDLE_CHECKS: u32 = 10;
-/// Maximum number of open streams.
-const MAX_STREAMS: i64 = 2_000;
 
 /// Routes of this module.
 pub fn router() -> OpenApiRouter<AppState> {
@@ -121,28 +121,6 @@ async fn live_games(
     Ok(Json(PageBody { items, next: None }))
 }
 
-/// Permission for one stream. Counts the open streams up to [`MAX_STREAMS`].
-struct StreamPermit(AppState);
-
-impl StreamPermit {
-    fn acquire(app: &AppState) -> ApiResult<Self> {
-        if app.is_stopping() {
-            return Err(ApiError::busy("the server is stopping", 10));
-        }
-        if app.meters.watchers.fetch_add(1, Ordering::AcqRel) >= MAX_STREAMS {
-            app.meters.watchers.fetch_sub(1, Ordering::AcqRel);
-            return Err(ApiError::busy("too many open live streams", 30));
-        }
-        Ok(Self(app.clone()))
-    }
-}
-
-impl Drop for StreamPermit {
-    fn drop(&mut self) {
-        self.0.meters.watchers.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 /// An event stream: the events to be sent, and their source.
 struct EventStream<S> {
     source: S,
@@ -220,10 +198,18 @@ impl EventSource for CompetitionFeed {
 #[utoipa::path(
     get, path = "/competitions/{id}/events", tag = "live", operation_id = "events",
     params(("id" = String, Path, description = "The competition.")),
-    responses((status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream")),
+    responses(
+        (status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream"),
+        (status = 429, description = "Too many open streams of this address or account.", body = ErrorBody),
+    ),
 )]
-async fn events(State(app): State<AppState>, visible: VisibleCompetition) -> ApiResult<Response> {
-    let permit = StreamPermit::acquire(&app)?;
+async fn events(
+    State(app): State<AppState>,
+    caller: Caller,
+    ClientIp(address): ClientIp,
+    visible: VisibleCompetition,
+) -> ApiResult<Response> {
+    let permit = StreamPermit::acquire(&app, &caller, address)?;
     let (progress, feed) = visible.handle.subscribe();
     let state = FeedEvent::State { state: visible.site_row.state, message: None };
     let first = [sse::competition_event(0, &state)].into_iter().chain(progress).collect();
@@ -338,10 +324,13 @@ impl EventSource for LiveGameStream {
         (status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream"),
         (status = 403, description = "The seeds are hidden until the end (code `hidden`).", body = ErrorBody),
         (status = 404, description = "There is no such competition, or no such live game.", body = ErrorBody),
+        (status = 429, description = "Too many open streams of this address or account.", body = ErrorBody),
     ),
 )]
 async fn watch(
     State(app): State<AppState>,
+    caller: Caller,
+    ClientIp(address): ClientIp,
     visible: VisibleCompetition,
     Path(LiveGamePath { board }): Path<LiveGamePath>,
 ) -> ApiResult<Response> {
@@ -352,7 +341,7 @@ async fn watch(
     if game.is_some_and(|game| overview.is_hidden(game.key.phase)) {
         return Err(hidden_error());
     }
-    let permit = StreamPermit::acquire(&app)?;
+    let permit = StreamPermit::acquire(&app, &caller, address)?;
     let subscriber = live_games.subscribe(board as usize).map_err(|error| match error {
         SubscribeError::NotPlaying => idle(),
         SubscribeError::Renderer(error) => ApiError::internal(error),

@@ -1,9 +1,12 @@
 //! Signing in and out, and changing the password.
 
+use std::net::IpAddr;
+
 use agon_site_db::{Account, NewSession, SecretString, token_hash};
 use agon_store::Timestamp;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::AppendHeaders;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,9 +16,10 @@ use super::site::Site;
 use crate::caller::{AuthMethod, Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::Json;
-use crate::middleware::rate_limit::{LimitKey, LimitedAction};
+use crate::middleware::rate_limit::LimitedAction;
 use crate::middleware::{ClientIp, cookie};
-use crate::passwords;
+use crate::passwords::{self, HashFor};
+use crate::sign_in::{self, SignInAttempt};
 use crate::state::AppState;
 
 /// Routes of this module.
@@ -46,8 +50,8 @@ pub struct PasswordChangeBody {
     new: String,
 }
 
-/// A response that sets or deletes the session cookie.
-pub type WithCookie = ([(HeaderName, HeaderValue); 1], Json<Site>);
+/// A response that sets or deletes cookies.
+pub type WithCookie = (AppendHeaders<Vec<(HeaderName, HeaderValue)>>, Json<Site>);
 
 /// Signs in. The session is sent as a cookie. A previous session of the browser ends.
 #[utoipa::path(
@@ -64,14 +68,8 @@ async fn sign_in(
     headers: HeaderMap,
     Json(body): Json<SignInBody>,
 ) -> ApiResult<WithCookie> {
-    let (by_address, by_name) = (LimitKey::address(address), app.limiter.name_key(&body.name));
-    app.limiter.take(LimitedAction::SignInAddress, by_address)?;
-    app.limiter.take(LimitedAction::SignInName, by_name)?;
-    let found = app.site_db.credentials(&body.name).await?;
-    let (account, stored_hash) =
-        found.map_or((None, None), |found| (Some(found.account), Some(found.password_hash)));
-    let correct = app.passwords.verify(body.password, stored_hash).await?;
-    let Some(account) = account.filter(|_| correct) else {
+    let attempt = SignInAttempt::begin(&app, address, &headers, &body.name).await?;
+    let Some(account) = attempt.check(&app, body.password).await? else {
         return Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
             "wrong_password",
@@ -80,17 +78,21 @@ async fn sign_in(
         .field("password")
         .hint("use the name of your account, not of a bot; an organiser can send you a new invitation"));
     };
-    app.limiter.refund(LimitedAction::SignInAddress, by_address);
-    app.limiter.refund(LimitedAction::SignInName, by_name);
     if account.disabled.is_some() {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "disabled", "this account is disabled")
             .hint("ask an organiser"));
     }
-    start_session(&app, &account, &headers).await
+    start_session(&app, &account, address, &headers).await
 }
 
 /// Starts a session with new secrets. The previous session of the browser ends, so that no old cookie outlives a sign-in.
-pub async fn start_session(app: &AppState, account: &Account, headers: &HeaderMap) -> ApiResult<WithCookie> {
+/// The browser and the address are remembered: guesses from elsewhere cannot keep them from signing in again.
+pub async fn start_session(
+    app: &AppState,
+    account: &Account,
+    address: IpAddr,
+    headers: &HeaderMap,
+) -> ApiResult<WithCookie> {
     if let Some(old) = cookie::session_hash(&app.config, headers) {
         app.site_db.end_session(old).await?;
     }
@@ -104,9 +106,12 @@ pub async fn start_session(app: &AppState, account: &Account, headers: &HeaderMa
         at: Timestamp::now(),
     };
     app.site_db.create_session(&session).await?;
+    let browser = sign_in::remember_client(app, account.id, address, headers).await?;
     let caller = Caller::authenticated(CurrentUser::of(account), AuthMethod::Session { csrf });
-    let cookie = cookie::set_cookie(&app.config, Some(&token))?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(Site::seen_by(app, &caller))))
+    let cookies =
+        [cookie::set_cookie(&app.config, Some(&token))?, cookie::set_browser_cookie(&app.config, &browser)?];
+    let cookies = cookies.map(|cookie| (header::SET_COOKIE, cookie)).into();
+    Ok((AppendHeaders(cookies), Json(Site::seen_by(app, &caller))))
 }
 
 /// Signs out.
@@ -119,7 +124,7 @@ async fn sign_out(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<
         app.site_db.end_session(session).await?;
     }
     let cookie = cookie::set_cookie(&app.config, None)?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(Site::seen_by(&app, &Caller::anonymous()))))
+    Ok((AppendHeaders(vec![(header::SET_COOKIE, cookie)]), Json(Site::seen_by(&app, &Caller::anonymous()))))
 }
 
 /// Changes the caller's password. All other sessions of the account end.
@@ -138,17 +143,18 @@ async fn change_password(
 ) -> ApiResult<Json<Site>> {
     let me = caller.with_session()?;
     passwords::check("new", &me.name, &body.new)?;
-    let by_name = app.limiter.name_key(&me.name);
-    app.limiter.take(LimitedAction::SignInName, by_name)?;
+    // By session, so that a stolen session cannot keep the owner from changing the password.
+    let current = cookie::session_hash(&app.config, &headers);
+    let token = (LimitedAction::PasswordChange, app.limiter.hashed(current.map(|session| session.0)));
+    app.limiter.take(token.0, token.1)?;
     let stored_hash = app.site_db.password_hash(me.account()).await?;
-    if !app.passwords.verify(body.old, Some(stored_hash)).await? {
+    if !app.passwords.verify(HashFor::KnownClient, body.old, Some(stored_hash)).await? {
         return Err(
             ApiError::new(StatusCode::FORBIDDEN, "wrong_password", "the old password is wrong").field("old")
         );
     }
-    app.limiter.refund(LimitedAction::SignInName, by_name);
-    let hash = app.passwords.hash(body.new).await?;
-    let current = cookie::session_hash(&app.config, &headers);
+    app.limiter.refund(&[token]);
+    let hash = app.passwords.hash(HashFor::KnownClient, body.new).await?;
     app.site_db.set_password_hash(me.account(), &hash, current).await?;
     Ok(Json(Site::seen_by(&app, &caller)))
 }

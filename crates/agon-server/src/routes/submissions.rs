@@ -2,11 +2,10 @@
 
 use agon_site_db::{
     Entrant, EntrantId, HostedCompetition, NewEntrant, NewSubmission, PageRequest as OfficePage,
-    SubmissionFilter, SubmissionId,
+    SubmissionFilter, SubmissionId, SubmissionPlace,
 };
 use agon_store::Timestamp;
-use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
@@ -19,8 +18,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
 use crate::state::AppState;
 use crate::uploads::report::CheckReport;
-use crate::uploads::upload::Upload;
-use crate::uploads::{self, unpack, upload};
+use crate::uploads::upload::{SpooledForm, Upload};
+use crate::uploads::{self, budget, unpack};
 
 /// Routes of this module.
 pub fn router() -> OpenApiRouter<AppState> {
@@ -107,7 +106,9 @@ pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiRes
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept new bots now (`not_open`), the name is taken (`taken`), or the limit per contributor is reached (`too_many`).", body = ErrorBody),
+        (status = 409, description = "The competition does not accept new bots now (`not_open`), the name is taken (`taken`), the limit per contributor is reached (`too_many`), or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
+        (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
 )]
 async fn submit_bot(
@@ -123,7 +124,7 @@ async fn submit_bot(
     {
         return Err(not_open(&competition));
     }
-    let upload = receive_upload(&app, &competition, request).await?;
+    let upload = receive_upload(&app, me, &competition, request).await?;
     let Some(name) = upload.name.clone() else {
         return Err(
             ApiError::invalid("name", "name: is missing").hint("send the bot's name in the field `name`")
@@ -157,7 +158,9 @@ async fn submit_bot(
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept versions now (`not_open`), or the bot was withdrawn.", body = ErrorBody),
+        (status = 409, description = "The competition does not accept versions now (`not_open`), the bot was withdrawn, or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
+        (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
 )]
 async fn submit_version(
@@ -179,7 +182,7 @@ async fn submit_version(
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
-    let upload = receive_upload(&app, &competition, request).await?;
+    let upload = receive_upload(&app, me, &competition, request).await?;
     if upload.name.is_some() || upload.role.is_some() {
         return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
             .hint("omit the fields `name` and `role`"));
@@ -222,6 +225,7 @@ fn not_open(competition: &HostedCompetition) -> ApiError {
 /// Receives the form and writes its files to disk.
 async fn receive_upload(
     app: &AppState,
+    me: &CurrentUser,
     competition: &HostedCompetition,
     request: Request,
 ) -> ApiResult<Upload> {
@@ -235,18 +239,22 @@ async fn receive_upload(
         app.meters.upload("too_large");
         return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes")));
     }
-    // Without a declared length the body could be endless, and the headers of its parts are read into memory.
-    let max_body_bytes = usize::try_from(max_body_bytes).unwrap_or(usize::MAX);
-    let request = request.map(|body| Body::new(http_body_util::Limited::new(body, max_body_bytes)));
-    let mut form = Multipart::from_request(request, &()).await.map_err(|rejection| {
-        ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "form", rejection.body_text())
-            .hint("send a form as multipart/form-data")
-    })?;
-    let upload = upload::receive(app, &mut form, max_bytes).await.inspect_err(|error| {
+    budget::check_room(app, me.account()).await?;
+    let count_too_large = |error: &ApiError| {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
             app.meters.upload("too_large");
         }
-    })?;
+    };
+    // Without a declared length the body could be endless.
+    let max_body_bytes = usize::try_from(max_body_bytes).unwrap_or(usize::MAX);
+    let (head, body) = request.into_parts();
+    let form = {
+        let _slot = app.upload_slots.acquire(me.account()).await?;
+        SpooledForm::receive(app, body, max_body_bytes).await.inspect_err(count_too_large)?
+    };
+    let reading = budget::READING.acquire().await.map_err(ApiError::internal)?;
+    let upload = form.read(head, max_bytes).await.inspect_err(count_too_large)?;
+    drop(reading);
     let plain = |c: char| c == '_' || c.is_alphanumeric();
     if upload.class.as_ref().is_some_and(|class| class.len() > 100 || !class.chars().all(plain)) {
         return Err(ApiError::invalid("class", "class: this is not a valid class name")
@@ -273,9 +281,7 @@ fn check_role(competition: &HostedCompetition, given: Option<&str>) -> ApiResult
 }
 
 async fn unpack_upload(upload: Upload) -> ApiResult<(Upload, uploads::SubmissionMeta)> {
-    // Archives are unpacked in memory, so the number of parallel ones is limited.
-    static ROOM: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
-    let _room = ROOM.acquire().await.map_err(ApiError::internal)?;
+    let _reading = budget::READING.acquire().await.map_err(ApiError::internal)?;
     let span = tracing::Span::current();
     let work = move || unpack::unpack(&upload).map(|meta| (upload, meta));
     let done = tokio::task::spawn_blocking(move || span.in_scope(work));
@@ -295,13 +301,15 @@ async fn store_and_enqueue(
     let folder = uploads::submission_folder(&entrant.competition, entrant.id, &upload.id);
     let to = app.config.data.join(folder);
     let (from, meta) = (upload.folder(), meta.clone());
-    let moved = tokio::task::spawn_blocking(move || -> std::io::Result<std::path::PathBuf> {
+    let moved = tokio::task::spawn_blocking(move || -> std::io::Result<(std::path::PathBuf, u64)> {
         std::fs::create_dir_all(to.parent().unwrap_or(&to))?;
+        budget::sync_files(&from)?;
+        let disk_bytes = budget::disk_bytes(&from)?;
         std::fs::rename(from, &to)?;
         meta.write(&to)?;
-        Ok(to)
+        Ok((to, disk_bytes))
     });
-    let to = moved.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
+    let (to, disk_bytes) = moved.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     let new = NewSubmission {
         id: upload.id.clone(),
         entrant: entrant.id,
@@ -312,7 +320,7 @@ async fn store_and_enqueue(
         from_phase,
         at: Timestamp::now(),
     };
-    match app.site_db.enqueue(&new, while_in).await {
+    match app.site_db.enqueue_within(&new, while_in, disk_bytes, budget::quota(&app.config)).await {
         Ok(queued) => {
             tracing::info!(
                 submission = %queued.id,
@@ -326,6 +334,10 @@ async fn store_and_enqueue(
         }
         Err(error) => {
             let _ = std::fs::remove_dir_all(&to);
+            let _ = std::fs::remove_file(to.with_extension("slip"));
+            if matches!(error, agon_site_db::SiteDbError::QuotaExceeded { .. }) {
+                app.meters.upload("no_room");
+            }
             Err(error.into())
         }
     }
@@ -352,9 +364,31 @@ async fn withdraw_bot(
         return Err(ApiError::forbidden("only the bot's author or an organiser can withdraw it"));
     }
     app.site_db.withdraw(entrant.id, Timestamp::now()).await?;
+    delete_versions(&app, &entrant).await;
     super::admin::append_audit(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
     let _ = crate::runs::entrants::refresh(&app, &competition).await;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Deletes the files of a withdrawn bot: they will never play, and count for the disk quota of the account. A version that is being
+/// checked deletes its own files.
+async fn delete_versions(app: &AppState, entrant: &Entrant) {
+    let mut page = OfficePage { after: None, limit: 200 };
+    // Errors are in the log. Files that are left count until the entrant is gone.
+    while let Ok(listed) = app.site_db.submissions(SubmissionFilter::Entrant(entrant.id), page).await {
+        for one in listed.items.iter().filter(|one| one.folder.is_some()) {
+            let place = SubmissionPlace {
+                id: one.id.clone(),
+                competition: one.competition.clone(),
+                entrant: one.entrant,
+            };
+            let _ = budget::delete_files(app, &place).await;
+        }
+        match listed.next {
+            Some(after) => page.after = Some(after),
+            None => return,
+        }
+    }
 }
 
 /// A submission of the caller, or any for organisers; 404 for everyone else.

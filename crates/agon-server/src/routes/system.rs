@@ -133,7 +133,7 @@ async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<S
             submissions: app.site_db.count_queued().await?,
             checking: app.check_queue.checking(),
         },
-        watchers: app.meters.watchers.load(Ordering::Relaxed).max(0),
+        watchers: app.streams.total() as i64,
         running,
     }))
 }

@@ -50,7 +50,7 @@ pub struct Worker {
     pub name: String,
     /// Changes at every start of the worker. Two entries with one name are two machines with the same name.
     pub session: String,
-    /// `playing`, `idle`, `draining`, `refused` or `lost`.
+    /// `playing`, `idle`, `draining`, `failing`, `refused` or `lost`.
     pub state: &'static str,
     /// The worker's version of Agon.
     pub version: String,
@@ -79,6 +79,19 @@ pub struct Worker {
     /// Competitions that rejected it, and why.
     #[serde(rename = "refused")]
     pub rejections: Vec<WorkerRejection>,
+    /// Set if its last jobs all failed.
+    pub failing: Option<WorkerFailures>,
+}
+
+/// Failures of a worker in a row.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WorkerFailures {
+    /// Number of failed jobs in a row.
+    pub failures: u32,
+    /// Error of the last one.
+    pub why: String,
+    /// Time until the worker takes the next job.
+    pub retry_ms: u64,
 }
 
 /// Rejection of a worker by a competition.
@@ -144,6 +157,11 @@ impl Worker {
             competition: competition_with_grid_id(app, &grid_id).unwrap_or(grid_id),
             why: why.chars().take(2_000).collect(),
         });
+        let failing = beat.failing.map(|one| WorkerFailures {
+            failures: one.failures,
+            why: one.why.chars().take(2_000).collect(),
+            retry_ms: one.retry_ms,
+        });
         let number = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         Self {
             state: state.as_str(),
@@ -158,6 +176,7 @@ impl Worker {
             since: beat.started_ms,
             seen_ms: ago.as_millis() as u64,
             rejections: refused.collect(),
+            failing,
             name: beat.worker,
             session: beat.session,
             version: beat.engine,

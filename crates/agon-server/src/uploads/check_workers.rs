@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_bots::SandboxMode;
 use agon_bots::check::{CheckRequest, check};
@@ -15,7 +15,8 @@ use agon_engine::film::json::BotOutputLine;
 use agon_files::AtomicFile;
 use agon_host::BotRejection;
 use agon_site_db::{
-    CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionState, SubmissionVerdict,
+    CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionPlace, SubmissionState,
+    SubmissionVerdict,
 };
 use agon_store::Timestamp;
 use tokio::runtime::Handle;
@@ -33,24 +34,50 @@ const IDLE_SLEEP: Duration = Duration::from_secs(2);
 /// Settings that make a game long, with the largest value used in a check. Beyond it, the check uses its own shorter default.
 const LONG_GAME_SETTINGS: [(&str, i64); 2] = [("rounds", 200), ("steps", 400)];
 
+/// Clocks that are longer than a check may take, with the value used in a check. Otherwise one answer could take minutes.
+const CLOCK_SETTINGS: [(&str, i64); 1] = [("seconds", 45)];
+
 /// Starts the threads.
 pub fn start_threads(app: &AppState) -> Result<(), StartError> {
     for number in 0..app.config.checks.max(1) {
-        let (app, handle) = (app.clone(), Handle::current());
+        let (thread_app, handle) = (app.clone(), Handle::current());
         let name = format!("check {number}");
+        let (started, has_started) = mpsc::channel();
         thread::Builder::new()
             .name(name)
-            .spawn(move || check_loop(&app, &handle))
+            .spawn(move || check_thread(&thread_app, &handle, &started))
             .map_err(|error| StartError::other(format!("cannot start a thread: {error}")))?;
+        // From now on its end is noticed.
+        has_started.recv().map_err(StartError::other)?;
+        app.check_queue.started_threads.fetch_add(1, Ordering::AcqRel);
     }
     Ok(())
+}
+
+/// Maximum number of parallel checks of one account: with several threads, one is always left for others.
+fn max_checks_per_account(app: &AppState) -> u32 {
+    u32::try_from(app.config.checks.max(2) - 1).unwrap_or(u32::MAX)
+}
+
+/// Runs a thread until the server stops. A panic outside of a check does not end it.
+fn check_thread(app: &AppState, handle: &Handle, started: &mpsc::Sender<()>) {
+    let _alive = app.check_queue.enter();
+    let _ = started.send(());
+    while !app.is_stopping() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check_loop(app, handle))) {
+            let message = crate::error::panic_message(&*panic);
+            drop(crate::error::ApiError::internal(format!("a check thread panicked: {message}")));
+            thread::sleep(IDLE_SLEEP);
+        }
+    }
 }
 
 fn check_loop(app: &AppState, handle: &Handle) {
     let mut last_arrivals = 0;
     while !app.is_stopping() {
-        app.check_queue.checking.fetch_add(1, Ordering::Relaxed);
-        let next = handle.block_on(app.site_db.claim_next(Timestamp::now()));
+        let in_progress = app.check_queue.begin();
+        let next = app.site_db.claim_next_fairly(Timestamp::now(), max_checks_per_account(app));
+        let next = handle.block_on(next);
         let found = match next {
             Ok(Some(one)) => {
                 check_submission(app, handle, &one);
@@ -62,7 +89,7 @@ fn check_loop(app: &AppState, handle: &Handle) {
                 false
             }
         };
-        app.check_queue.checking.fetch_sub(1, Ordering::Relaxed);
+        drop(in_progress);
         if !found && !app.is_stopping() {
             let arrivals = app.check_queue.arrivals.lock_ignoring_poison();
             let waited = app
@@ -134,6 +161,10 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
     if !accepted {
         let _ = std::fs::remove_dir_all(app.config.data.join(&relative_folder));
     }
+    let place =
+        SubmissionPlace { id: one.id.clone(), competition: one.competition.clone(), entrant: one.entrant };
+    // Errors are in the log. The submission then counts as it did before its check.
+    let _ = handle.block_on(super::budget::settle(app, &place, one.account, accepted));
 }
 
 /// Acts on a verdict. A rejected first version withdraws its entrant, so that only the submission remains. An accepted one is shown.
@@ -176,6 +207,7 @@ struct CheckJob {
     bot_path: String,
     settings: Vec<String>,
     data: PathBuf,
+    deadline: Instant,
 }
 
 fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<CheckJob, String> {
@@ -187,22 +219,40 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
     let read = competition_file::provisional(&competition.preset, &competition.game, &[]);
     let read = read.map_err(|error| error.message().to_owned())?;
     let phase = read.phases.get(one.from_phase as usize).or(read.phases.first());
-    let settings = phase.map_or(&read.settings, |phase| &phase.settings);
+    let effective = phase.map_or(&read.settings, |phase| &phase.settings);
     let any_game = agon_engine::any_game(&competition.game).map_err(|error| error.to_string())?;
     let specs = any_game.info().settings;
     let usual = agon_core::Settings::defaults(specs);
-    let own = settings.iter().filter(|(name, value)| {
+    let own = effective.iter().filter(|(name, value)| {
         let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == SettingKind::Asset);
         let long = LONG_GAME_SETTINGS
             .iter()
             .any(|(long, most)| long == name && !matches!(value, SettingValue::Int(count) if count <= most));
         !asset && !long && usual.get(name) != Some(*value)
     });
-    let settings = own.map(|(name, value)| format!("{name}={value}")).collect();
-    Ok(CheckJob { game: competition.game, competition_folder, bot_path: relative_folder, settings, data })
+    let mut settings: Vec<String> = own.map(|(name, value)| format!("{name}={value}")).collect();
+    for (name, most) in CLOCK_SETTINGS {
+        let is_longer = match effective.get(name).or_else(|| usual.get(name)) {
+            Some(SettingValue::Int(seconds)) => *seconds > most,
+            Some(SettingValue::Real(seconds)) => *seconds > most as f64,
+            _ => false,
+        };
+        if is_longer {
+            settings.retain(|pair| !pair.starts_with(&format!("{name}=")));
+            settings.push(format!("{name}={most}"));
+        }
+    }
+    Ok(CheckJob {
+        game: competition.game,
+        competition_folder,
+        bot_path: relative_folder,
+        settings,
+        data,
+        deadline: Instant::now() + CHECK_TIMEOUT,
+    })
 }
 
-/// Runs a check with a timeout. After a timeout its thread ends when the bot's clocks run out.
+/// Runs a check with a timeout. After a timeout its thread ends with the bot's next answer, at the latest when the bot's clock runs out.
 fn run_with_timeout(job: CheckJob) -> CheckVerdict {
     let (sender, receiver) = mpsc::channel();
     let span = tracing::Span::current();
@@ -250,6 +300,7 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
         sandbox: SandboxMode::On,
         folder: &job.competition_folder,
         keep_record: true,
+        deadline: Some(job.deadline),
     };
     let checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_bots::manifest;
+use agon_bots::manifest::{self, Manifest};
 use agon_bots::source::source_check::{check_source, only_bot};
 use agon_bots::source::{players_yml, submission_root};
 use agon_core::{GameInfo, PythonApi};
@@ -13,7 +13,25 @@ use super::SubmissionMeta;
 use agon_league::config::edit::toml_quote;
 
 /// Bot spec of a submission, relative to the competition's folder `home`. `submission_path` is the path from there to the submission.
+/// A command can name only files that the bot itself can see, so that a rejection says nothing about other files of this machine.
 pub fn find_bot(
+    game: &str,
+    home: &Path,
+    submission_path: &str,
+    meta: &SubmissionMeta,
+) -> Result<String, BotRejection> {
+    let bot = find_files(game, home, submission_path, meta)?;
+    if home.join(&bot).join(manifest::FILE).is_file() {
+        // Errors in the manifest itself are reported by the check, all at once.
+        if let Ok(manifest) = Manifest::read(game, &bot, home) {
+            let in_manifest = |error| BotRejection::from(error).in_file(manifest::FILE);
+            manifest.check_own_view().map_err(in_manifest)?;
+        }
+    }
+    Ok(bot)
+}
+
+fn find_files(
     game: &str,
     home: &Path,
     submission_path: &str,

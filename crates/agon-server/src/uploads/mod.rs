@@ -1,10 +1,11 @@
 //! Submitted bots: uploads, and the queue of their checks.
 //!
-//! [`upload`] writes the files of a form to disk, [`unpack`] turns them into a bot's folder by the strict rules for archives, [`find_bot`]
+//! [`budget`] limits what uploads can use, [`upload`] writes the files of a form to disk, [`unpack`] turns them into a bot's folder by the strict rules for archives, [`find_bot`]
 //! finds the bot in it, [`check_workers`] runs `agon check` in the sandbox. User input becomes a path only through those rules. The folders
 //! themselves have generated names: `competitions/ID/bots/ENTRANT/SUBMISSION/`. A submission is in the site database before it is
 //! acknowledged, so a killed server loses nothing.
 
+pub mod budget;
 pub mod check_workers;
 pub mod find_bot;
 pub mod report;
@@ -39,6 +40,24 @@ pub struct CheckQueue {
     arrivals: Mutex<u64>,
     wake: Condvar,
     checking: AtomicUsize,
+    threads: AtomicUsize,
+    started_threads: AtomicUsize,
+}
+
+/// Counts something until it is dropped, also by a panic.
+struct Counted<'c>(&'c AtomicUsize);
+
+impl<'c> Counted<'c> {
+    fn new(counter: &'c AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl CheckQueue {
@@ -51,6 +70,26 @@ impl CheckQueue {
     pub fn wake(&self) {
         *self.arrivals.lock_ignoring_poison() += 1;
         self.wake.notify_all();
+    }
+
+    /// Counts a thread that checks submissions.
+    fn enter(&self) -> Counted<'_> {
+        Counted::new(&self.threads)
+    }
+
+    /// Counts a check in progress.
+    fn begin(&self) -> Counted<'_> {
+        Counted::new(&self.checking)
+    }
+
+    /// Number of threads that were started.
+    pub fn started_threads(&self) -> usize {
+        self.started_threads.load(Ordering::Acquire)
+    }
+
+    /// Number of threads that check submissions.
+    pub fn threads(&self) -> usize {
+        self.threads.load(Ordering::Relaxed)
     }
 
     /// Number of checks in progress.
@@ -69,6 +108,7 @@ pub async fn start(app: &AppState) -> Result<(), StartError> {
     app.site_db.requeue_checking(Timestamp::now()).await?;
     // Uploads that were never acknowledged.
     let _ = std::fs::remove_dir_all(incoming_folder(&app.config));
+    budget::measure_old_submissions(app).await?;
     check_workers::start_threads(app)
 }
 

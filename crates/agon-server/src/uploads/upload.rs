@@ -1,19 +1,36 @@
-//! Receives an upload form and writes its files to disk while they arrive, up to the size limit.
+//! Receives an upload: writes the body to disk while it arrives, then reads the form from there. A form can need as much memory as it is
+//! long, because a part may have an endless head. So forms are read one at a time, and not at the speed of a client.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use agon_bots::source::archive::{MAX_ENTRIES, UploadedFile};
 use agon_core::record::Digest;
 use agon_site_db::SubmissionId;
-use axum::extract::Multipart;
+use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{FromRequest as _, Multipart, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use bytes::BytesMut;
+use futures_util::StreamExt as _;
+use http_body_util::{LengthLimitError, Limited};
 use sha2::{Digest as _, Sha256};
 use tokio::fs::{self, File};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
 
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
+/// Slowest client that may hold a place for uploads.
+const MIN_BYTES_PER_SECOND: u64 = 32 * 1024;
+/// Timeout for a client that sends nothing.
+const STALL_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time that every client has in addition.
+const SLOW_CLIENT_DELAY: Duration = Duration::from_secs(30);
+/// Size of the pieces in which a form is read from disk. With each piece the end of a part's head is searched for from its beginning.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 /// Maximum length of a text field in bytes.
 const MAX_TEXT_BYTES: usize = 400;
 /// Maximum length of a file name in bytes.
@@ -36,6 +53,8 @@ pub struct Upload {
     /// SHA-256 of the file, or of all names and contents if there are several.
     pub hash: Digest,
     folder: PathBuf,
+    /// Deletes the folder.
+    _spooled: SpooledForm,
 }
 
 impl Upload {
@@ -56,16 +75,92 @@ impl Upload {
     }
 }
 
-impl Drop for Upload {
+/// The form of an upload on disk, as it was sent. Dropping it deletes its folder.
+pub struct SpooledForm {
+    id: SubmissionId,
+    folder: PathBuf,
+}
+
+impl Drop for SpooledForm {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Receives a form. `max_bytes` is the maximum total size of its files in bytes.
-pub async fn receive(app: &AppState, form: &mut Multipart, max_bytes: u64) -> ApiResult<Upload> {
-    let id = SubmissionId::random().map_err(ApiError::internal)?;
-    let folder = super::incoming_folder(&app.config).join(id.as_str());
+impl SpooledForm {
+    fn path(&self) -> PathBuf {
+        self.folder.join("form")
+    }
+
+    /// Writes the body of an upload to disk as it arrives, up to `max_body_bytes`. This needs little memory, however slow the client is.
+    /// A client that is slower than [`MIN_BYTES_PER_SECOND`], or sends nothing for [`STALL_TIMEOUT`], is rejected.
+    pub async fn receive(app: &AppState, body: Body, max_body_bytes: usize) -> ApiResult<Self> {
+        let id = SubmissionId::random().map_err(ApiError::internal)?;
+        let folder = super::incoming_folder(&app.config).join(id.as_str());
+        fs::create_dir_all(&folder).await.map_err(ApiError::internal)?;
+        let form = Self { id, folder };
+        let mut target = File::create(form.path()).await.map_err(ApiError::internal)?;
+        let mut chunks = Body::new(Limited::new(body, max_body_bytes)).into_data_stream();
+        let (start, mut received) = (Instant::now(), 0);
+        loop {
+            let until = start + SLOW_CLIENT_DELAY + Duration::from_secs(received / MIN_BYTES_PER_SECOND);
+            let until = until.min(Instant::now() + STALL_TIMEOUT);
+            let chunk = match tokio::time::timeout_at(until, chunks.next()).await {
+                Err(_) => return Err(slow_client()),
+                Ok(None) => break,
+                Ok(Some(chunk)) => chunk.map_err(|error| body_error(&error))?,
+            };
+            received += chunk.len() as u64;
+            target.write_all(&chunk).await.map_err(ApiError::internal)?;
+        }
+        target.flush().await.map_err(ApiError::internal)?;
+        Ok(form)
+    }
+
+    /// Reads the form. `head` is the head of the request, `max_bytes` the maximum total size of the files in bytes.
+    pub async fn read(self, mut head: Parts, max_bytes: u64) -> ApiResult<Upload> {
+        let file = File::open(self.path()).await.map_err(ApiError::internal)?;
+        let chunks = futures_util::stream::try_unfold(file, async |mut file| {
+            let mut chunk = BytesMut::with_capacity(READ_CHUNK_BYTES);
+            let read = file.read_buf(&mut chunk).await?;
+            Ok::<_, std::io::Error>((read > 0).then(|| (chunk.freeze(), file)))
+        });
+        // The declared length was that of the connection.
+        head.headers.remove(header::TRANSFER_ENCODING);
+        let request = Request::from_parts(head, Body::from_stream(chunks));
+        let mut form = Multipart::from_request(request, &()).await.map_err(|rejection| {
+            ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "form", rejection.body_text())
+                .hint("send a form as multipart/form-data")
+        })?;
+        read_form(self, &mut form, max_bytes).await
+    }
+}
+
+fn slow_client() -> ApiError {
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow", "the upload arrives too slowly")
+        .hint(format!("send at least {} KiB per second", MIN_BYTES_PER_SECOND >> 10))
+}
+
+/// The error of a body that ends too early or is too long.
+fn body_error(error: &axum::Error) -> ApiError {
+    let mut source = std::error::Error::source(error);
+    while let Some(one) = source {
+        if one.is::<LengthLimitError>() {
+            return too_large_form();
+        }
+        source = one.source();
+    }
+    ApiError::bad_request("form", "the form cannot be read: it is incomplete")
+        .hint("send the complete form as multipart/form-data")
+}
+
+fn too_large_form() -> ApiError {
+    ApiError::too_large("the form is larger than the maximum upload size")
+        .hint("remove files that the bot does not need")
+}
+
+async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -> ApiResult<Upload> {
+    let (id, folder) = (spooled.id.clone(), spooled.folder.clone());
     fs::create_dir_all(folder.join("bot")).await.map_err(ApiError::internal)?;
     let mut upload = Upload {
         id,
@@ -76,6 +171,7 @@ pub async fn receive(app: &AppState, form: &mut Multipart, max_bytes: u64) -> Ap
         bytes: 0,
         hash: Digest([0; 32]),
         folder,
+        _spooled: spooled,
     };
     let mut hash = Sha256::new();
     let mut first = None;
@@ -134,7 +230,7 @@ async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64)
         hash.update(&chunk);
         target.write_all(&chunk).await.map_err(ApiError::internal)?;
     }
-    target.sync_all().await.map_err(ApiError::internal)?;
+    target.flush().await.map_err(ApiError::internal)?;
     upload.files.push(UploadedFile { name, at });
     Ok(hash.finalize().into())
 }
@@ -154,9 +250,8 @@ async fn read_text(name: &str, mut field: Field<'_>) -> ApiResult<Option<String>
 }
 
 fn form_error(error: &MultipartError) -> ApiError {
-    if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return ApiError::too_large("the form exceeds the maximum upload size")
-            .hint("remove files that the bot does not need");
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        return too_large_form();
     }
     ApiError::bad_request("form", format!("the form cannot be read: {}", error.body_text()))
         .hint("send the complete form as multipart/form-data")

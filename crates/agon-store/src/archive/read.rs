@@ -5,9 +5,9 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use agon_core::record::Digest;
-use sha2::{Digest as _, Sha256};
 use zstd::stream::read::Decoder;
 
+use super::content::{ContentHasher, ContentSummary};
 use super::tables::COMMITMENT_COLUMN;
 use super::{Cell, ColumnKind, MAGIC, MAGIC_PREFIX, TABLES, TableSchema, io_failed};
 use crate::{Result, StoreError};
@@ -19,7 +19,7 @@ const MAX_VALUE_BYTES: u64 = 1 << 30;
 pub struct ArchiveReader {
     path: PathBuf,
     input: BufReader<Decoder<'static, BufReader<File>>>,
-    hash: Sha256,
+    hasher: ContentHasher,
     /// Index of the current table in [`TABLES`].
     table_index: usize,
     /// The only row of the first table. It is read early because it identifies the ledger to create.
@@ -50,8 +50,13 @@ impl ArchiveReader {
             return Err(invalid("it was written by a newer Agon"));
         }
         let input = BufReader::new(Decoder::with_buffer(file).map_err(failed)?);
-        let mut reader =
-            Self { path: path.to_owned(), input, hash: Sha256::new(), table_index: 0, first_row: None };
+        let mut reader = Self {
+            path: path.to_owned(),
+            input,
+            hasher: ContentHasher::default(),
+            table_index: 0,
+            first_row: None,
+        };
         reader.header(&TABLES[0])?;
         reader.first_row = reader.next_row()?;
         Ok(reader)
@@ -83,6 +88,19 @@ impl ArchiveReader {
         Ok(row)
     }
 
+    /// Reads the rest of the archive, checks it, and returns the summary of its content.
+    pub fn read_to_end(mut self) -> Result<ContentSummary> {
+        for table in &TABLES {
+            while self.row(table)?.is_some() {}
+        }
+        Ok(self.summary())
+    }
+
+    /// Summary of the content, after the last row.
+    pub fn summary(&mut self) -> ContentSummary {
+        self.hasher.summary()
+    }
+
     /// Error that says what is wrong with the archive.
     pub fn invalid(&self, what: impl Into<String>) -> StoreError {
         StoreError::InvalidArchive { place: self.path.display().to_string(), what: what.into() }
@@ -98,7 +116,7 @@ impl ArchiveReader {
 
     /// Checks that the checksum is right and that nothing follows it.
     fn end(&mut self) -> Result<()> {
-        let hash: [u8; 32] = self.hash.clone().finalize().into();
+        let hash: [u8; 32] = self.hasher.hash();
         let (mut stored_hash, mut next_byte) = ([0; 32], [0]);
         self.input.read_exact(&mut stored_hash).map_err(|error| self.read_failed(&error))?;
         let read = self.input.read(&mut next_byte).map_err(|error| self.read_failed(&error))?;
@@ -133,13 +151,14 @@ impl ArchiveReader {
             };
             row.push(cell);
         }
+        self.hasher.see_row(table, &row);
         Ok(Some(row))
     }
 
     fn byte(&mut self) -> Result<u8> {
         let mut byte = [0];
         self.input.read_exact(&mut byte).map_err(|error| self.read_failed(&error))?;
-        self.hash.update(byte);
+        self.hasher.update(&byte);
         Ok(byte[0])
     }
 
@@ -167,7 +186,7 @@ impl ArchiveReader {
         if (read as u64) < length {
             return Err(self.invalid("it ends too early"));
         }
-        self.hash.update(&bytes);
+        self.hasher.update(&bytes);
         Ok(bytes)
     }
 

@@ -190,3 +190,7 @@ pub static TABLES: [TableSchema; 15] = [
 pub const PHASE_STATE_COLUMN: usize = 1;
 /// Index of the commitment column in `competition`.
 pub const COMMITMENT_COLUMN: usize = 5;
+/// Indices of the columns of the key in `match`: phase, stage, number.
+pub const MATCH_KEY_COLUMNS: [usize; 3] = [1, 2, 3];
+/// Index of the digest column in `match`.
+pub const MATCH_DIGEST_COLUMN: usize = 7;

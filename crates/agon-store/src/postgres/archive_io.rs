@@ -9,7 +9,10 @@ use super::open::LedgerCreation;
 use super::progress::BEGIN_CONSISTENT_READ;
 use super::{PostgresLedger, text};
 use crate::Result;
-use crate::archive::{ArchiveReader, Cell, ColumnKind, PHASE_STATE_COLUMN, RowSink, TABLES, TableSchema};
+use crate::archive::{
+    ArchiveReader, Cell, ColumnKind, LedgerDigest, LedgerDigester, PHASE_STATE_COLUMN, RowSink, SummarySink,
+    TABLES, TableSchema, verify,
+};
 use crate::integrity_checks::INTEGRITY_QUERIES;
 
 /// Maximum number of rows per insert.
@@ -37,12 +40,29 @@ impl PostgresLedger {
         }
     }
 
-    /// Creates a ledger from an archive.
+    /// Creates a ledger from an archive. Its content is read back and compared with the archive before the commit.
     pub(crate) async fn import(url: &str, slug: &str, reader: &mut ArchiveReader) -> Result<()> {
         let mut new = LedgerCreation::begin(url, slug, reader.commitment()?).await?;
-        let filled = import_rows(&mut new.change, reader).await;
+        let filled = async {
+            import_rows(&mut new.change, reader).await?;
+            let mut sink = SummarySink::default();
+            for table in &TABLES {
+                export_table(&mut new.change, table, &mut sink).await?;
+            }
+            Ok(verify(&new.place, &reader.summary(), &sink.finish())?)
+        };
+        let filled: Result<(), AttemptError> = filled.await;
         new.finish(filled).await
     }
+}
+
+pub async fn match_digest(connection: &mut PgConnection) -> Result<LedgerDigest, AttemptError> {
+    let mut digester = LedgerDigester::default();
+    let mut rows = sqlx::query("SELECT phase, stage, number, digest FROM match").fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        digester.add([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?], row.try_get(3)?);
+    }
+    Ok(digester.finish())
 }
 
 async fn export_table(

@@ -1,8 +1,10 @@
 //! Connection pool with retries: every operation is retried while the server is unreachable.
 
+use std::future::Future;
 use std::io;
-use std::sync::Mutex;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_core::LockIgnoringPoison as _;
@@ -11,6 +13,7 @@ use sqlx::{ConnectOptions as _, PgConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::error::Elapsed;
 
+use super::connectivity::{DatabaseMonitor, NO_ANSWER_AFTER};
 use super::database_url::DatabaseUrl;
 use super::db_error::{self, AttemptError};
 use crate::{Result, StoreError};
@@ -42,11 +45,14 @@ pub struct ConnectionPool {
     /// Number of connections lost so far.
     lost_connections: AtomicU64,
     pub reconnect_timeout: Duration,
+    /// Follows outages of the database.
+    pub monitor: Arc<DatabaseMonitor>,
 }
 
 impl ConnectionPool {
     pub fn new(target: DatabaseUrl, place: String, options: PgConnectOptions, max_idle: usize) -> Self {
         let permits = Semaphore::new(MAX_CONNECTIONS);
+        let monitor = DatabaseMonitor::of(&target.place());
         Self {
             target,
             place,
@@ -56,6 +62,25 @@ impl ConnectionPool {
             max_idle,
             lost_connections: AtomicU64::new(0),
             reconnect_timeout: RECONNECT_TIMEOUT,
+            monitor,
+        }
+    }
+
+    /// Runs an attempt with a timeout. A database that does not answer for some seconds is reported before the timeout ends, unless the
+    /// attempt reads the whole ledger.
+    pub async fn attempt<T>(
+        &self,
+        limit: Duration,
+        work: impl Future<Output = Result<T, AttemptError>>,
+    ) -> Result<Result<T, AttemptError>, Elapsed> {
+        let start = Instant::now();
+        let mut attempt = pin!(tokio::time::timeout(limit, work));
+        loop {
+            match tokio::time::timeout(NO_ANSWER_AFTER, &mut attempt).await {
+                Ok(done) => return done,
+                Err(_) if limit <= QUERY_TIMEOUT => self.monitor.no_answer_since(start),
+                Err(_) => {}
+            }
         }
     }
 
@@ -97,8 +122,8 @@ impl ConnectionPool {
     }
 
     /// Starts an operation that may be retried.
-    pub const fn start_retry(&self) -> Retry<'_> {
-        Retry { pool: self, failing_since: None, delay: RETRY_DELAY_RANGE.0 }
+    pub fn start_retry(&self) -> Retry<'_> {
+        Retry { pool: self, failing_since: None, attempt_start: Instant::now(), delay: RETRY_DELAY_RANGE.0 }
     }
 
     pub fn explain(&self, error: &sqlx::Error) -> StoreError {
@@ -139,6 +164,8 @@ pub struct Retry<'l> {
     pool: &'l ConnectionPool,
     /// Time of the first failed attempt.
     failing_since: Option<Instant>,
+    /// Start of the current attempt.
+    attempt_start: Instant,
     delay: Duration,
 }
 
@@ -153,31 +180,36 @@ impl Retry<'_> {
         &mut self,
         attempt: Result<Result<T, AttemptError>, Elapsed>,
     ) -> Option<Result<T>> {
+        let pool = self.pool;
         let error = match attempt {
             Ok(Ok(done)) => {
-                if let Some(since) = self.failing_since {
-                    let seconds = since.elapsed().as_secs();
-                    tracing::warn!(ledger = %self.pool.place, seconds, "the database answers again");
-                }
+                pool.monitor.answered();
                 return Some(Ok(done));
             }
-            Ok(Err(AttemptError::Store(error))) => return Some(Err(error)),
+            Ok(Err(AttemptError::Store(error))) => {
+                pool.monitor.answered();
+                return Some(Err(error));
+            }
             Ok(Err(AttemptError::Sql(error))) if !db_error::is_transient(&error) => {
-                return Some(Err(self.pool.explain(&error)));
+                if matches!(error, sqlx::Error::Database(_)) {
+                    pool.monitor.answered();
+                }
+                return Some(Err(pool.explain(&error)));
             }
             Ok(Err(AttemptError::Sql(error))) => error,
             Err(_) => sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no response in time")),
         };
-        self.pool.connection_lost();
-        // One warning for each time that the database is away.
-        if self.failing_since.is_none() {
-            tracing::warn!(ledger = %self.pool.place, %error, "the database does not answer; retrying");
+        pool.connection_lost();
+        if db_error::is_conflict(&error) {
+            tracing::debug!(ledger = %pool.place, %error, "another transaction was in the way; retrying");
         } else {
-            tracing::debug!(ledger = %self.pool.place, %error, "the database still does not answer");
+            pool.monitor.attempt_failed(self.attempt_start, &error);
         }
         let unreachable_for = self.failing_since.get_or_insert_with(Instant::now).elapsed();
-        if unreachable_for >= self.pool.reconnect_timeout {
-            let pool = self.pool;
+        if unreachable_for >= pool.reconnect_timeout {
+            if !db_error::is_conflict(&error) {
+                pool.monitor.gave_up(&error);
+            }
             return Some(Err(db_error::explain(
                 &pool.target,
                 &pool.place,
@@ -187,6 +219,7 @@ impl Retry<'_> {
         }
         tokio::time::sleep(self.delay.min(self.pool.reconnect_timeout.saturating_sub(unreachable_for))).await;
         self.delay = (self.delay * 2).min(RETRY_DELAY_RANGE.1);
+        self.attempt_start = Instant::now();
         None
     }
 }
@@ -205,7 +238,7 @@ macro_rules! run_read {
                 $ledger.pool.give_back(pooled);
                 Ok::<_, $crate::postgres::db_error::AttemptError>(done)
             };
-            let attempt = tokio::time::timeout($limit, attempt_once).await;
+            let attempt = $ledger.pool.attempt($limit, attempt_once).await;
             if let Some(outcome) = retry.handle_attempt(attempt).await {
                 break outcome;
             }
@@ -231,8 +264,8 @@ macro_rules! run_write {
                 $ledger.pool.give_back(pooled);
                 Ok::<_, $crate::postgres::db_error::AttemptError>(done)
             };
-            let attempt =
-                tokio::time::timeout($crate::postgres::connection_pool::QUERY_TIMEOUT, attempt_once).await;
+            let limit = $crate::postgres::connection_pool::QUERY_TIMEOUT;
+            let attempt = $ledger.pool.attempt(limit, attempt_once).await;
             if let Some(outcome) = retry.handle_attempt(attempt).await {
                 break outcome;
             }

@@ -41,6 +41,11 @@ pub fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Whether the server aborted the transaction because of another one. It answers.
+pub fn is_conflict(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(database) if database.code().is_some_and(|code| code == "40001" || code == "40P01"))
+}
+
 /// Whether the server runs but accepts no connections at the moment.
 pub fn is_starting(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(database) if database.code().is_some_and(|code| code == "57P03" || code == "53300"))

@@ -7,6 +7,7 @@ mod bot_output;
 mod bots;
 mod check;
 mod connection_pool;
+mod connectivity;
 mod database_url;
 mod db_error;
 mod open;
@@ -19,8 +20,9 @@ mod state;
 mod text;
 mod workers;
 
+use std::io;
 use std::sync::Weak;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
@@ -30,11 +32,12 @@ use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
 use self::connection_pool::{ConnectionPool, FULL_SCAN_TIMEOUT, QUERY_TIMEOUT, run_read, run_write};
+pub use self::connectivity::{DatabaseOutage, DatabaseStatus, connectivity};
 use self::db_error::AttemptError;
 pub use self::open::FoundLedger;
 pub use self::probe::probe;
 use self::run_lock::{LockHolder, PgRunLock};
-use crate::archive::RowSink;
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::ledger::{Ledger, Rows};
@@ -45,6 +48,9 @@ use crate::model::{
 };
 use crate::ruling::{NewRuling, Ruling, RulingLift, validate};
 use crate::{Result, RunLock, StoreError, incoming, pagination};
+
+/// Timeout of [`Ledger::ping`].
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Ledger of a competition in a database.
 #[derive(Debug)]
@@ -284,8 +290,42 @@ impl Ledger for PostgresLedger {
         self.find_damage().await
     }
 
+    async fn match_digest(&self) -> Result<LedgerDigest> {
+        run_read!(self, FULL_SCAN_TIMEOUT, |connection| archive_io::match_digest(connection))
+    }
+
     async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
         self.export(sink).await
+    }
+
+    fn connectivity(&self) -> Option<DatabaseStatus> {
+        Some(self.pool.monitor.status())
+    }
+
+    async fn ping(&self) -> Result<()> {
+        let start = Instant::now();
+        let answer = self.pool.attempt(PING_TIMEOUT, async {
+            let mut connection = self.pool.take().await?;
+            if connection.ping().await.is_err() {
+                // It was idle and may have been lost long ago. A new one tells.
+                self.pool.clear();
+                connection = self.pool.take().await?;
+                connection.ping().await?;
+            }
+            self.pool.give_back(connection);
+            Ok(())
+        });
+        let error = match answer.await {
+            Ok(Ok(())) => {
+                self.pool.monitor.answered();
+                return Ok(());
+            }
+            Ok(Err(AttemptError::Store(error))) => return Err(error),
+            Ok(Err(AttemptError::Sql(error))) => error,
+            Err(_) => sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no response in time")),
+        };
+        self.pool.monitor.check_failed(start, &error);
+        Err(self.pool.explain(&error))
     }
 
     async fn disconnect(&self) -> Result<()> {

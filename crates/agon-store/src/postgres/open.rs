@@ -129,7 +129,8 @@ pub async fn create(url: &str, slug: &str, new_ledger: &NewLedger) -> Result<()>
 /// A ledger that is being created. It becomes visible when it is finished; otherwise nothing remains.
 pub struct LedgerCreation {
     target: DatabaseUrl,
-    place: String,
+    /// Location for messages.
+    pub place: String,
     /// Connection inside an open transaction. Dropping it rolls back.
     pub change: PgConnection,
 }

@@ -98,7 +98,7 @@ impl PostgresLedger {
         let start = Instant::now();
         let mut retry = self.pool.start_retry();
         loop {
-            let attempt = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
+            let attempt = self.pool.attempt(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
             match retry.handle_attempt(attempt).await {
                 Some(Ok(Ok(lock))) => {
                     tracing::debug!(ledger = %self.pool.place, "run lock acquired");
@@ -155,8 +155,10 @@ impl PostgresLedger {
             lock.lost_connections.store(lost_connections, Ordering::Relaxed);
             return Ok(());
         }
-        *slot = None;
-        tracing::warn!(ledger = %self.pool.place, "the connection with the run lock was lost; taking the lock again");
+        // Once for each loss: this is repeated until the server answers.
+        if slot.take().is_some() {
+            tracing::warn!(ledger = %self.pool.place, "the connection with the run lock was lost; taking the lock again");
+        }
         let mut connection = connection_pool::connect(&self.write_options).await?;
         let is_locked = try_advisory_lock(&mut connection, &self.schema).await?;
         // Another process may have held the lock in between. Then this process must not store its matches.

@@ -38,6 +38,7 @@ impl SqliteLedger {
             progress::store_snapshot(self, &mut change, snapshot).await?;
         }
         self.commit(change).await?;
+        writer.sync_later(&self.path)?;
         Ok(AppendResult { new, already_stored: batch.len() as u64 - new })
     }
 

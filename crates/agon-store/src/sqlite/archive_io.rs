@@ -8,7 +8,10 @@ use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, 
 
 use super::{SqliteLedger, db_error, open};
 use crate::Result;
-use crate::archive::{ArchiveReader, Cell, ColumnKind, PHASE_STATE_COLUMN, RowSink, TABLES, TableSchema};
+use crate::archive::{
+    ArchiveReader, Cell, ColumnKind, LedgerDigest, LedgerDigester, PHASE_STATE_COLUMN, RowSink, TABLES,
+    TableSchema,
+};
 use crate::integrity_checks::INTEGRITY_QUERIES;
 
 impl SqliteLedger {
@@ -39,6 +42,18 @@ impl SqliteLedger {
             }
         }
         Ok(())
+    }
+
+    pub(super) async fn read_match_digest(&self) -> Result<LedgerDigest> {
+        let failed = db_error::in_file(&self.path);
+        let mut digester = LedgerDigester::default();
+        let mut rows = sqlx::query("SELECT phase, stage, number, digest FROM match").fetch(&self.readers);
+        while let Some(row) = rows.try_next().await.map_err(&failed)? {
+            let number = |index: usize| row.try_get::<i64, _>(index);
+            let key = [number(0).map_err(&failed)?, number(1).map_err(&failed)?, number(2).map_err(&failed)?];
+            digester.add(key, row.try_get(3).map_err(&failed)?);
+        }
+        Ok(digester.finish())
     }
 
     /// Creates a ledger from an archive. An invalid archive leaves an incomplete file behind.

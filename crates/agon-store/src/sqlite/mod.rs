@@ -5,7 +5,10 @@ mod archive_io;
 mod bot_output;
 mod bots;
 mod check;
+pub(crate) mod companions;
 pub(crate) mod db_error;
+mod delayed_sync;
+mod file_identity;
 mod insert;
 pub(crate) mod open;
 mod page;
@@ -26,7 +29,9 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use crate::archive::RowSink;
+use self::delayed_sync::DelayedSync;
+use self::file_identity::FileIdentity;
+use crate::archive::{LedgerDigest, RowSink};
 use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::ledger::{Ledger, Rows};
@@ -35,10 +40,11 @@ use crate::model::{
     NewBotVersion, NewLedger, PhaseProgress, PhaseStatus, SecretSeed, Snapshot, StoredFault, StoredMatch,
     StoredRecord, Timestamp,
 };
+use crate::postgres::DatabaseStatus;
 use crate::ruling::{NewRuling, Ruling, RulingLift};
 use crate::{Result, RunLock, StoreError, pagination, run_lock};
 
-/// Appended matches are synced to disk once per interval. A power cut loses at most the matches since then.
+/// Appended matches are synced to disk within this interval. A power cut loses at most the matches since then.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Ledger of a competition in a file.
@@ -48,6 +54,8 @@ pub struct SqliteLedger {
     /// `None` if opened read-only; contains `None` after [`Self::disconnect`].
     writer: Option<Mutex<Option<Writer>>>,
     readers: SqlitePool,
+    /// The file that was opened.
+    identity: FileIdentity,
 }
 
 /// The connection that writes.
@@ -60,12 +68,24 @@ pub struct Writer {
     last_sync: Instant,
     /// Whether transactions are synced to disk at the moment.
     is_synchronous: bool,
+    /// The file that was opened.
+    identity: FileIdentity,
+    /// Syncs commits that were not synced at once. Started with the first of them.
+    delayed_sync: Option<DelayedSync>,
 }
 
 impl Writer {
     /// Wraps a connection that was opened with these options.
     pub fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
-        Self { connection, options, last_sync: Instant::now(), is_synchronous: false }
+        let identity = FileIdentity::of(options.get_filename());
+        Self {
+            connection,
+            options,
+            last_sync: Instant::now(),
+            is_synchronous: false,
+            identity,
+            delayed_sync: None,
+        }
     }
 
     /// Closes the connection.
@@ -74,9 +94,13 @@ impl Writer {
     }
 
     /// Begins a transaction. A `durable` commit syncs this and all earlier transactions to disk. Other commits survive a crash of
-    /// the program; a power cut within [`SYNC_INTERVAL`] loses them.
+    /// the program; a power cut loses them until [`Self::sync_later`] has synced them. Fails if the path does not name the opened file any more.
     pub async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
         let failed = db_error::in_file(path);
+        self.identity.check()?;
+        if let Some(delayed_sync) = &self.delayed_sync {
+            delayed_sync.check()?;
+        }
         self.recover().await.map_err(&failed)?;
         let is_synchronous = durable || self.last_sync.elapsed() >= SYNC_INTERVAL;
         if is_synchronous != self.is_synchronous {
@@ -89,6 +113,26 @@ impl Writer {
             self.last_sync = Instant::now();
         }
         self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)
+    }
+
+    /// Has the last commit synced within [`SYNC_INTERVAL`], if it was not synced at once.
+    fn sync_later(&mut self, path: &Path) -> Result<()> {
+        if self.is_synchronous {
+            return Ok(());
+        }
+        if self.delayed_sync.is_none() {
+            let started = DelayedSync::start(path.to_owned(), SYNC_INTERVAL);
+            self.delayed_sync = Some(started.map_err(|error| StoreError::Io {
+                place: path.display().to_string(),
+                doing: "start the thread that syncs",
+                error,
+                hint: "raise the limit of processes and threads of this user",
+            })?);
+        }
+        if let Some(delayed_sync) = &self.delayed_sync {
+            delayed_sync.request();
+        }
+        Ok(())
     }
 
     /// Reconnects if needed. After a full disk or a failed write SQLite has ended the transaction, but the driver does not know and
@@ -126,6 +170,11 @@ impl SqliteLedger {
     /// Opens a ledger for reading only. Works while another process writes it, and on a read-only disk.
     pub async fn open_to_read(path: impl AsRef<Path>) -> Result<Self> {
         open::open_to_read(path.as_ref()).await
+    }
+
+    /// Renames a ledger file, to free its name. Returns its new path, or `None` if there is no ledger. Fails while the competition runs.
+    pub fn rename_old(path: impl AsRef<Path>) -> Result<Option<PathBuf>> {
+        companions::rename_old(path.as_ref())
     }
 
     /// Path of the file.
@@ -303,8 +352,22 @@ impl Ledger for SqliteLedger {
         self.find_damage().await
     }
 
+    async fn match_digest(&self) -> Result<LedgerDigest> {
+        self.read_match_digest().await
+    }
+
     async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
         self.export(sink).await
+    }
+
+    fn connectivity(&self) -> Option<DatabaseStatus> {
+        None
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.identity.check()?;
+        let answer = sqlx::query("SELECT id FROM competition").execute(&self.readers).await;
+        answer.map(drop).map_err(db_error::in_file(&self.path))
     }
 
     async fn disconnect(&self) -> Result<()> {

@@ -2,13 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agon_files::{AtomicFile, AtomicFileOptions, IfExists, SyncToDisk};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 
+use super::companions::{refuse_leftovers, with_suffix};
+use super::file_identity::FileIdentity;
 use super::{SqliteLedger, Writer, db_error};
 use crate::{NewLedger, Result, StoreError};
 
@@ -42,6 +44,7 @@ pub async fn create(path: &Path, new_ledger: &NewLedger) -> Result<()> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
+    refuse_leftovers(path)?;
     create_file(path, &database_image(Some(new_ledger)).await.map_err(db_error::in_file(path))?)
 }
 
@@ -91,7 +94,12 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
     tracing::debug!(ledger = %path.display(), "ledger opened");
     let writer = Mutex::new(Some(Writer::new(connection, options)));
     let readers = readers(self::options(path).read_only(true));
-    Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })
+    Ok(SqliteLedger {
+        path: path.to_owned(),
+        writer: Some(writer),
+        readers,
+        identity: FileIdentity::of(path),
+    })
 }
 
 /// Checks that file and folder are writable. SQLite would only say that it cannot open the file.
@@ -121,7 +129,8 @@ pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
         // Migration needs write access.
         open(path).await?.disconnect().await?;
     }
-    Ok(SqliteLedger { path: path.to_owned(), writer: None, readers: readers(options) })
+    let identity = FileIdentity::of(path);
+    Ok(SqliteLedger { path: path.to_owned(), writer: None, readers: readers(options), identity })
 }
 
 /// Connection options of a file.
@@ -201,13 +210,7 @@ pub async fn migrate(connection: &mut SqliteConnection, steps: &[&'static str]) 
     change.commit().await
 }
 
-fn folder(path: &Path) -> &Path {
+/// Folder of a file.
+pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
-}
-
-/// The path with a suffix added to the file name.
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

@@ -244,8 +244,9 @@ impl SqliteLedger {
         Ok(Counts { matches: matches as u64, games: games as u64, faults: faults as u64 })
     }
 
-    /// Commits a transaction.
+    /// Commits a transaction. Fails if it was committed to a file that is not at its path any more.
     pub(super) async fn commit(&self, change: Transaction<'_, Sqlite>) -> Result<()> {
-        change.commit().await.map_err(db_error::in_file(&self.path))
+        change.commit().await.map_err(db_error::in_file(&self.path))?;
+        self.identity.check_with_log()
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments of the commands for competitions.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use agon_competition::LedgerLocation;
@@ -76,6 +77,9 @@ pub struct Run {
     /// Print events as JSON, one object per line
     #[arg(long)]
     pub json: bool,
+    /// Serve metrics of the run at http://ADDRESS/metrics, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// Options for playing on workers.
     #[command(flatten)]
     pub coordinator: CoordinatorArgs,
@@ -122,6 +126,9 @@ pub struct Export {
     /// Write the whole ledger to this new file, such as cup.archive
     #[arg(long, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
+    /// Print as JSON what was written
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon import`

@@ -97,6 +97,9 @@ pub struct CoordinatorArgs {
                   docs/deploying.md describes the setup."
 )]
 pub struct Worker {
+    /// Time to wait for a NATS server that does not answer when the worker starts; 0: stop at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub wait: f64,
     /// Name of the worker; must be unique and match the worker's NATS user, if it has one [default: this machine's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -124,7 +127,8 @@ pub struct Worker {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Workers send a heartbeat every two seconds. `refused`: a coordinator rejected the worker (different version of Agon, missing sandbox \
-                  layers, wrong results); the reason is below the table. `lost`: the worker's heartbeats have stopped.\n\n\
+                  layers or programs, wrong results); the reason is below the table. `failing`: its last jobs all failed, and it waits before the next one. `lost`: its \
+                  heartbeats have stopped; a running coordinator remembers it for an hour.\n\n\
                   Exit code 1: with --drain and --wait, the worker has not stopped in time."
 )]
 pub struct Workers {

@@ -53,6 +53,15 @@ pub struct Serve {
     /// Number of trusted proxies in front of the server (X-Forwarded-For)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub proxies: usize,
+    /// Disk space for the submissions of one account, old versions included
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub upload_quota: u64,
+    /// Disk space for all submissions together
+    #[arg(long, value_name = "MIB", default_value_t = 20 * 1024)]
+    pub upload_total: u64,
+    /// Live streams for viewers from one address who are not signed in
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub streams_per_address: usize,
     /// Parallel games of all competitions together, if no workers play them [default: number of CPU cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -16,6 +16,7 @@ pub fn run(args: &Check) -> Result<(), Diagnostic> {
         sandbox: args.sandbox,
         folder: setup::current_dir(),
         keep_record: false,
+        deadline: None,
     };
     let checked = check(&order, &mut output::note)?;
     if args.json {

@@ -37,6 +37,24 @@ fn sandbox() -> Vec<DoctorCheck> {
     }
 }
 
+/// How the CPU time of bots is measured here, and what is weaker without a cgroup.
+fn meter() -> Option<DoctorCheck> {
+    use agon_host::sandbox::LayerKind;
+    let layers = agon_host::sandbox::probe().ok()?;
+    let cgroup = layers.iter().find(|layer| layer.kind == LayerKind::Cgroup)?;
+    let found = if cgroup.active {
+        "cgroup: all CPU time of all processes of a bot is charged"
+    } else {
+        "process clock: all CPU time of a bot's process and its threads is charged; bots can start no processes"
+    };
+    Some(DoctorCheck {
+        name: "meter".into(),
+        health: if cgroup.active { CheckHealth::Good } else { CheckHealth::Note },
+        found: found.to_owned(),
+        hint: cgroup.how_to_get().into(),
+    })
+}
+
 /// Checks of the NATS server: everything that coordinator and workers need.
 fn nats(args: &Doctor) -> Result<Vec<DoctorCheck>, Diagnostic> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
@@ -65,6 +83,7 @@ pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
     let mut checks =
         vec![version(), cores(), clocks(), temporary_folder(), terminal(), colour(), games(), python()];
     checks.extend(sandbox());
+    checks.extend(meter());
     checks.extend(nats(args)?);
     checks.extend(database(args)?);
     if args.json {

@@ -30,10 +30,15 @@ pub fn run(args: &args::Import) -> Result<(), Diagnostic> {
         }
     };
     if args.json {
-        let what = json!({"name": moved.name, "ledger": ledger, "matches": moved.matches});
+        let what = json!({"name": moved.name, "ledger": ledger, "matches": moved.matches, "digest": moved.digest.hex()});
         return output::print_json("import", what);
     }
-    output::print(&format!("{ledger}  {}, {} matches\n", moved.name, moved.matches))?;
+    output::print(&format!(
+        "{ledger}  {}, {} matches\ndigest of the matches: {}\n",
+        moved.name,
+        moved.matches,
+        moved.digest.hex()
+    ))?;
     output::note(&next);
     Ok(())
 }

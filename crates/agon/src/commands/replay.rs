@@ -65,7 +65,7 @@ pub fn run(args: &Replay) -> Result<(), Diagnostic> {
         )
     };
     let digest = digest_of(&digests).map_or_else(String::new, |digest| format!("digest: {digest}\n"));
-    output::print(&(text + &scales(&films) + &digest))
+    output::print(&(text + &scales(&films) + &meters(&films) + &digest))
 }
 
 /// Lists games with scaled time limits, and their factors.
@@ -73,6 +73,21 @@ fn scales(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
     let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
         let scale = film.record().clock_scale?;
         Some(format!("game {number}: time limits were scaled by {scale}, because of the machine's speed\n"))
+    };
+    films.iter().filter_map(line).collect()
+}
+
+/// Lists bots whose CPU time was not measured by a cgroup, the only meter that counts every process.
+fn meters(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
+    let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
+        let record = film.record();
+        let weak = record.header.seats.iter().zip(&record.meters).filter_map(|(seat, meter)| {
+            let meter = meter.as_deref().filter(|&meter| meter != "cgroup")?;
+            Some(format!("{} ({meter})", seat.name))
+        });
+        let weak: Vec<String> = weak.collect();
+        (!weak.is_empty())
+            .then(|| format!("game {number}: CPU time measured without a cgroup: {}\n", weak.join(", ")))
     };
     films.iter().filter_map(line).collect()
 }
@@ -129,6 +144,9 @@ fn game_json(number: usize, film: &dyn Film, frames: bool) -> Json {
         "times": times,
         "digest": record.digest,
     });
+    if record.meters.iter().any(Option::is_some) {
+        game["meters"] = json!(record.meters);
+    }
     if let Some(scale) = record.clock_scale {
         game["clock_scale"] = json!(scale);
     }

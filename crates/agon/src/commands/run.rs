@@ -1,7 +1,6 @@
 //! `agon run FILE`: runs or resumes a competition.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agon_bots::error::Diagnostic;
 use agon_bots::source::players_yml;
@@ -11,8 +10,10 @@ use agon_competition::run::{self, RunContext};
 use agon_grid::permissions::Role;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
+use agon_store::SqliteLedger;
 
 use crate::args::{self, OnOff};
+use crate::competition::metrics::{MeteredListener, RunMetrics};
 use crate::competition::{self, progress, signals};
 use crate::grid::worker_monitor::WorkerMonitor;
 use crate::grid::{self, coordinator};
@@ -121,16 +122,20 @@ fn play_until_end(
 ) -> Result<RunOutcome, Diagnostic> {
     let ledger = runtime.block_on(loaded.ledger_at(place))?;
     let stop = signals::stop_on_signals(STOPPING)?;
+    let metrics = RunMetrics::default();
+    if let Some(address) = args.metrics {
+        metrics.serve(address, loaded, place)?;
+    }
     let ended = {
         let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
-            let mut listener =
-                progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
+            let inner = progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
+            let mut listener = MeteredListener { inner, metrics: metrics.clone() };
             let context = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
-            run::run_competition(loaded, &*ledger, context, &mut *listener, &mut output::note)
+            run::run_competition(loaded, &*ledger, context, &mut listener, &mut output::note)
         };
         match coordinator {
             None => play(&LocalExecutor { jobs: setup::jobs(args.jobs)?, pin: args.pin == OnOff::On }, None),
-            Some(setup) => coordinator::play(loaded, runtime, &*ledger, setup, play),
+            Some(setup) => coordinator::play(loaded, runtime, &*ledger, setup, &metrics, play),
         }
     }?;
     runtime.block_on(ledger.disconnect())?;
@@ -163,22 +168,8 @@ fn rename_old_ledger(
 }
 
 fn rename_ledger_file(ledger: &Path) -> Result<(), Diagnostic> {
-    if !ledger.exists() {
-        return Ok(());
+    if let Some(new_path) = SqliteLedger::rename_old(ledger)? {
+        output::note(&format!("the old ledger is now {}", new_path.display()));
     }
-    let name = |number: u32| PathBuf::from(format!("{}.{number}", ledger.display()));
-    let Some(free) = (1..10_000).map(name).find(|path| !path.exists()) else {
-        return Err(Diagnostic::wrong_use("too many old ledgers", "remove some of them"));
-    };
-    // SQLite's auxiliary files of a killed run belong to the ledger.
-    for ending in ["-wal", "-shm"] {
-        let beside = |path: &Path| PathBuf::from(format!("{}{ending}", path.display()));
-        if beside(ledger).exists() {
-            fs::rename(beside(ledger), beside(&free))?;
-        }
-    }
-    fs::rename(ledger, &free)
-        .map_err(|e| Diagnostic::io("rename", ledger, &e, "check the write permission of the folder"))?;
-    output::note(&format!("the old ledger is now {}", free.display()));
     Ok(())
 }

@@ -57,6 +57,9 @@ fn config(args: &Serve) -> Result<Config, Diagnostic> {
         config.public_url = Some(url.clone());
     }
     config.proxies = args.proxies;
+    config.uploads.disk_per_account = args.upload_quota.saturating_mul(1 << 20);
+    config.uploads.disk_total = args.upload_total.saturating_mul(1 << 20);
+    config.streams.per_address = args.streams_per_address;
     config.jobs = setup::jobs(args.jobs)?;
     config.nats = args.nats.options("coordinator")?;
     Ok(config)

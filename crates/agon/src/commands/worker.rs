@@ -18,6 +18,7 @@ const STOPPING: &str = "finishing the current games, then stopping; press CTRL-C
 /// Plays until it is stopped or drained.
 pub fn run(args: &args::Worker) -> Result<(), Diagnostic> {
     let name = worker_name(args.name.as_deref())?;
+    let wait = args::grid::seconds("--wait", args.wait, 0.0, 86_400.0)?;
     let mut nats = args.nats.required(&name)?;
     // The connection uses the worker's name, because the NATS permissions depend on it, whatever user the address names.
     nats.name.clone_from(&name);
@@ -29,7 +30,7 @@ pub fn run(args: &args::Worker) -> Result<(), Diagnostic> {
     options.allow_unsandboxed = args.allow_unguarded;
     check_writable(&options.cache_folder)?;
     grid::with_runtime(|runtime| {
-        let link = grid::connect(runtime, &nats, Role::Worker(&name))?;
+        let link = grid::connect_within(runtime, &nats, Role::Worker(&name), wait)?;
         let stop = signals::stop_on_signals(STOPPING)?;
         let games = if options.cores == 1 {
             "1 game at a time".to_owned()

@@ -23,6 +23,7 @@ pub fn run(args: &args::Workers) -> Result<(), Diagnostic> {
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;
         let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
+        runtime.block_on(roster.query_lost())?;
         if let Some(name) = &args.drain {
             return drain(runtime, &roster, name, wait, args.json);
         }
@@ -46,6 +47,14 @@ fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Diagnostic> {
     for one in workers {
         for (competition, why) in &one.heartbeat.refused {
             output::note(&format!("{} is rejected by {competition}: {why}", one.heartbeat.worker));
+        }
+        if let Some(failing) = &one.heartbeat.failing {
+            let (worker, failures, seconds) =
+                (&one.heartbeat.worker, failing.failures, failing.retry_ms.div_ceil(1000));
+            let why = &failing.why;
+            output::note(&format!(
+                "{worker} failed at its last {failures} jobs and takes the next one in {seconds} s: {why}"
+            ));
         }
     }
     Ok(())
@@ -91,6 +100,7 @@ fn worker_json(one: &WorkerInfo) -> Json {
         "games": beat.games, "games_per_second": beat.games_per_second, "used": beat.utilization, "speed": beat.speed,
         "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.age.as_millis() as u64, "since_ms": beat.started_ms,
         "faults": beat.faults, "failed": beat.failed_jobs,
+        "failing": beat.failing.as_ref().map(|one| json!({"failures": one.failures, "why": one.why, "retry_ms": one.retry_ms})),
         "refused": beat.refused.iter().map(|(competition, why)| json!({"competition": competition, "why": why})).collect::<Vec<_>>(),
         "boards": beat.live_games.iter().map(|board| json!({
             "competition": board.competition_id, "board": board.slot, "phase": board.key.0 + 1, "stage": board.key.1 + 1,

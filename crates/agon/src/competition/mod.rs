@@ -1,5 +1,6 @@
 //! Commands for competitions: progress, CTRL-C.
 
+pub mod metrics;
 pub mod progress;
 pub mod signals;
 

@@ -12,6 +12,7 @@ use tokio::runtime::Runtime;
 use super::worker_monitor::WorkerMonitor;
 use crate::args;
 use crate::args::grid::seconds;
+use crate::competition::metrics::RunMetrics;
 use crate::competition::progress;
 use crate::output;
 
@@ -47,11 +48,14 @@ pub fn play(
     runtime: &Runtime,
     ledger: &dyn Ledger,
     (link, options): CoordinatorSetup,
+    metrics: &RunMetrics,
     play: impl FnOnce(&dyn Executor, Option<WorkerMonitor>) -> Result<RunOutcome, Diagnostic>,
 ) -> Result<RunOutcome, Diagnostic> {
     let url = link.url().to_owned();
     let directory = runtime.block_on(WorkerDirectory::listen(&link))?;
+    let connection = link.clone();
     let coordinator = Coordinator::open(link, runtime.handle().clone(), loaded, ledger, options)?;
+    metrics.set_grid(connection, directory.clone(), coordinator.stats_reader());
     output::note(&format!("the workers of {url} play the matches"));
     let (sender, messages) = mpsc::channel();
     // The receiver is closed at the end of the run.

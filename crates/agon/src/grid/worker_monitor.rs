@@ -37,6 +37,8 @@ pub enum WorkerChangeKind {
     Lost,
     /// The coordinator refused it.
     Refused,
+    /// Its last jobs all failed.
+    Failing,
     /// It finishes its games and stops then.
     Draining,
 }
@@ -49,20 +51,21 @@ impl WorkerChangeKind {
             Self::Left => "left",
             Self::Lost => "lost",
             Self::Refused => "refused",
+            Self::Failing => "failing",
             Self::Draining => "draining",
         }
     }
 }
 
 impl WorkerChange {
-    /// The change as text. `None` for workers that join or are rejected: the coordinator reports those itself.
+    /// The change as text. `None` for workers that join, are rejected or fail: the coordinator reports those itself.
     fn describe(&self) -> Option<String> {
         let worker = &self.worker;
         Some(match self.what {
-            WorkerChangeKind::Lost => format!("worker {worker} is offline; other workers play its matches"),
+            WorkerChangeKind::Lost => format!("worker {worker} sends no heartbeats any more; {}", self.why),
             WorkerChangeKind::Draining => format!("worker {worker} finishes its current games and stops"),
             WorkerChangeKind::Left => format!("worker {worker} has stopped"),
-            WorkerChangeKind::Came | WorkerChangeKind::Refused => return None,
+            WorkerChangeKind::Came | WorkerChangeKind::Refused | WorkerChangeKind::Failing => return None,
         })
     }
 }
@@ -100,8 +103,9 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
     let key = |one: &WorkerInfo| (one.heartbeat.worker.clone(), one.heartbeat.session.clone());
     known.retain(|known, state| {
         let stays = seen.iter().any(|one| key(one) == *known);
-        // A lost worker was already reported. A worker that returns with a new session is reported as new.
-        if !stays && *state != WorkerStatus::Lost {
+        // A lost worker was already reported. A worker that returns with a new session has not left.
+        let has_returned = seen.iter().any(|one| one.heartbeat.worker == known.0);
+        if !stays && !has_returned && *state != WorkerStatus::Lost {
             news.push(WorkerChange {
                 worker: known.0.clone(),
                 what: WorkerChangeKind::Left,
@@ -119,8 +123,12 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
                 beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()),
             ),
             (before, WorkerStatus::Lost) if before.is_some_and(|before| before != WorkerStatus::Lost) => {
-                (WorkerChangeKind::Lost, String::new())
+                (WorkerChangeKind::Lost, what_happens_to_jobs(seen).to_owned())
             }
+            (before, WorkerStatus::Failing) if before != Some(WorkerStatus::Failing) => (
+                WorkerChangeKind::Failing,
+                beat.failing.as_ref().map_or_else(String::new, |failing| failing.why.clone()),
+            ),
             (before, WorkerStatus::Draining)
                 if before.is_some_and(|before| before != WorkerStatus::Draining) =>
             {
@@ -138,6 +146,15 @@ fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerI
         news.push(WorkerChange { worker, what, why });
     }
     news
+}
+
+/// What happens to the jobs of a lost worker.
+fn what_happens_to_jobs(seen: &[WorkerInfo]) -> &'static str {
+    if seen.iter().any(|one| matches!(one.status, WorkerStatus::Playing | WorkerStatus::Idle)) {
+        "other workers play its matches when its leases expire"
+    } else {
+        "no other worker is connected, so its matches wait"
+    }
 }
 
 fn cores(cores: u32) -> String {
@@ -199,6 +216,28 @@ mod tests {
         );
         assert_eq!(change_texts(&mut known, &[b]), ["a left"]);
         assert_eq!(change_texts(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
+    }
+
+    #[test]
+    fn worker_that_returns_with_a_new_session_has_not_left() {
+        let mut known = BTreeMap::new();
+        assert_eq!(change_texts(&mut known, &[seen("a", "1", WorkerStatus::Playing)]), ["a came"]);
+        let both = [seen("a", "1", WorkerStatus::Playing), seen("a", "2", WorkerStatus::Idle)];
+        assert_eq!(change_texts(&mut known, &both), ["a came"]);
+        assert_eq!(change_texts(&mut known, &both[1..]), [""; 0], "only its old session is gone");
+    }
+
+    #[test]
+    fn lost_worker_is_replaced_only_by_others() {
+        let (mut known, lost) = (BTreeMap::new(), seen("a", "1", WorkerStatus::Lost));
+        let why = |known: &mut BTreeMap<_, _>, seen: &[WorkerInfo]| {
+            changes(known, seen).pop().unwrap().describe().unwrap()
+        };
+        changes(&mut known, &[seen("a", "1", WorkerStatus::Idle), seen("b", "1", WorkerStatus::Idle)]);
+        let told = why(&mut known, &[lost.clone(), seen("b", "1", WorkerStatus::Idle)]);
+        assert!(told.ends_with("other workers play its matches when its leases expire"), "{told}");
+        let told = why(&mut known, &[lost, seen("b", "1", WorkerStatus::Lost)]);
+        assert!(told.ends_with("no other worker is connected, so its matches wait"), "{told}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Test harness for a hostile bot: folders, an honest bot, a victim process beside the engine, and checks afterwards.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -26,7 +27,10 @@ const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Who {
     Root,
+    /// An ordinary user, in a cgroup that belongs to it, if this test can create one.
     User,
+    /// An ordinary user without a cgroup of its own.
+    UserWithoutCgroup,
 }
 
 impl Who {
@@ -43,9 +47,14 @@ impl Who {
         vec![Self::User]
     }
 
+    /// Whether this is the ordinary user.
+    fn is_ordinary(self) -> bool {
+        self != Self::Root
+    }
+
     /// A command that runs as this user.
     fn command(self, program: &Path) -> Command {
-        if self == Self::User && rustix::process::getuid().is_root() {
+        if self.is_ordinary() && rustix::process::getuid().is_root() {
             let mut command = Command::new("/usr/bin/setpriv");
             let who = [format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"), "--clear-groups".into()];
             // Through `env`, because setpriv itself looks up the program as root.
@@ -102,12 +111,21 @@ pub struct Harness {
     who: Who,
     python: PathBuf,
     secret: String,
+    /// Largest memory of `agon` so far, in KiB.
+    pub peak_kib: Cell<u64>,
     victim: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
+    /// A cgroup that belongs to the ordinary user, in which `agon` runs.
+    cgroup: Option<PathBuf>,
+    /// Defences to switch off, separated by commas, to show that an attack is real.
+    pub defences_off: Option<&'static str>,
 }
 
 impl Drop for Harness {
     fn drop(&mut self) {
         self.end_victim();
+        if let Some(group) = &self.cgroup {
+            let _ = fs::remove_dir(group);
+        }
         // Files of a successful attack.
         for folder in SHARED_FOLDERS {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -142,7 +160,17 @@ impl Harness {
         let home = tempfile::Builder::new().prefix("agon-hostile-").tempdir().expect("a temporary folder");
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("mode");
         let secret = format!("secret-of-{}", home.path().file_name().expect("name").to_string_lossy());
-        let mut harness = Self { home, who, python, secret, victim: None };
+        let mut harness = Self {
+            home,
+            who,
+            python,
+            secret,
+            peak_kib: Cell::new(0),
+            victim: None,
+            cgroup: None,
+            defences_off: None,
+        };
+        harness.cgroup = if who == Who::User { harness.delegate_cgroup() } else { None };
         for folder in ["bot", "honest", "outside", "tmp", "cache", "out"] {
             fs::create_dir(harness.path(folder)).expect("folder");
         }
@@ -173,6 +201,23 @@ impl Harness {
         Some(harness)
     }
 
+    /// Creates a cgroup and gives it to the ordinary user, as systemd does for a unit with `Delegate=yes`.
+    fn delegate_cgroup(&self) -> Option<PathBuf> {
+        if !rustix::process::getuid().is_root() {
+            return None;
+        }
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?.to_owned();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+        let group = Path::new(mount.split(' ').nth(4)?).join(own).join(self.token());
+        fs::create_dir(&group).ok()?;
+        for name in ["", "cgroup.procs", "cgroup.subtree_control"] {
+            chown(group.join(name), Some(ORDINARY), Some(ORDINARY)).ok()?;
+        }
+        Some(group)
+    }
+
     /// Preparation for single bots.
     fn prepare(&self, bot: &Bot) {
         if bot.name == "symlink_in_folder" {
@@ -200,7 +245,7 @@ impl Harness {
     }
 
     fn own(&self, path: &Path) {
-        if self.who == Who::User && rustix::process::getuid().is_root() {
+        if self.who.is_ordinary() && rustix::process::getuid().is_root() {
             chown(path, Some(ORDINARY), Some(ORDINARY)).expect("chown");
             if path.is_dir() {
                 fs::read_dir(path).expect("list").flatten().for_each(|entry| self.own(&entry.path()));
@@ -225,15 +270,23 @@ impl Harness {
     pub fn agon(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         let out = |name: &str| fs::File::create(self.path("out").join(name)).expect("create");
         let mut command = self.who.command(Path::new(env!("CARGO_BIN_EXE_agon")));
+        if let Some(group) = &self.cgroup {
+            let inner = command;
+            command = Command::new("/bin/sh");
+            command.args(["-c", "echo 0 > \"$0\"/cgroup.procs && exec \"$@\""]).arg(group);
+            command.arg(inner.get_program()).args(inner.get_args());
+        }
         command.args(arguments).current_dir(self.path("bot")).stdin(Stdio::null());
         command.env("AGON_PYTHON", &self.python).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("TMPDIR", self.path("tmp")).env("HOSTILE_SECRET", &self.secret);
+        command.envs(self.defences_off.map(|names| ("AGON_TEST_DEFENCES_OFF", names)));
         let mut agon = spawn(command.stdout(out("stdout")).stderr(out("stderr")));
         let deadline = Instant::now() + GAME_TIMEOUT;
         let code = loop {
             if let Some(status) = agon.try_wait().expect("wait") {
                 break status.code();
             }
+            self.peak_kib.set(self.peak_kib.get().max(peak_kib(agon.id())));
             if Instant::now() > deadline {
                 agon.kill().expect("kill");
                 agon.wait().expect("wait");
@@ -357,6 +410,13 @@ impl Harness {
         let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         all.filter(|pid| !own.contains(pid)).filter_map(strange).collect()
     }
+}
+
+/// Largest memory of a process so far, in KiB.
+fn peak_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
 /// The folder of the hostile bots.

@@ -8,6 +8,27 @@ use crate::{Bot, Expect, Game};
 /// Maximum size of a record of two short games, whatever a bot prints.
 const MAX_RECORD_BYTES: usize = 256 << 10;
 
+/// The most that a bot may hold, in per cent of its limit: a tenth more, and a quarter more while processes wait for a processor half
+/// of the time. The launcher must run in time to stop a bot.
+fn most_percent() -> u64 {
+    let pressure = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let waiting =
+        pressure.split("avg10=").nth(1).and_then(|rest| rest.split('.').next()?.parse::<u64>().ok());
+    if waiting.is_some_and(|percent| percent >= 50) { 125 } else { 110 }
+}
+
+/// Reports of a bot (`HELD 90 of 64 MiB: ...`) that it holds more than it may.
+pub fn exceeded(outcome: &AttackResult) -> Vec<String> {
+    let reports = outcome.text.split("HELD ").skip(1).filter_map(|rest| rest.split_once(" MiB"));
+    let numbers = reports.filter_map(|(report, _)| {
+        let (held, limit) = report.split_once(" of ")?;
+        Some((held.parse::<u64>().ok()?, limit.parse::<u64>().ok()?))
+    });
+    let most = most_percent();
+    let too_much = numbers.filter(|(held, limit)| held * 100 > limit * most);
+    too_much.map(|(held, limit)| format!("it held {held} MiB of {limit}")).collect()
+}
+
 /// All problems with the result of a bot's games.
 pub fn wrong(bot: &Bot, outcome: &AttackResult) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -36,6 +57,7 @@ pub fn wrong(bot: &Bot, outcome: &AttackResult) -> Vec<String> {
     must(faultless, "the honest bot has faults");
     let asked: usize = games.iter().map(|game| answers(bot.game, game, 1).len()).sum();
     must(honest["answers"] == asked && asked >= 2, "the honest bot was not asked as often as expected");
+    wrong.extend(exceeded(outcome));
     for game in &games {
         wrong.extend(wrong_in(bot, game));
     }
@@ -77,10 +99,40 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
             );
             must(report.contains(words), "the report lacks the expected text");
         }
+        Expect::Charged => {
+            let free = free_in(game);
+            must(free.is_some(), "it did not report what it has used");
+            let most = MAX_UNBILLED_MICROSECONDS * mine.len() as i64;
+            must(free.is_none_or(|free| free <= most), "it has used more CPU time than it was charged");
+        }
         Expect::Harmless => must(!mine.is_empty(), "it was not asked"),
         Expect::Refused(_) => must(false, "it played"),
     }
     wrong
+}
+
+/// Maximum CPU time that a bot gets for each move without being charged: 2 % of a second.
+const MAX_UNBILLED_MICROSECONDS: i64 = 20_000;
+/// Minimum that an attack gets for free in a game when its defence is off.
+pub const MIN_FREE_MICROSECONDS: i64 = 120_000;
+
+/// CPU time that the bot has used and was not charged, in each game in which it reported it.
+pub fn free_microseconds(outcome: &AttackResult) -> Vec<i64> {
+    outcome.replay["games"].as_array().into_iter().flatten().filter_map(free_in).collect()
+}
+
+/// The same in one game.
+fn free_in(game: &Json) -> Option<i64> {
+    let faults = game["faults"].as_array()?.iter().filter(|fault| fault["seat"] == 0);
+    let used = faults.filter_map(|fault| {
+        let (_, rest) = fault["says"].as_str()?.rsplit_once("USED ")?;
+        rest.split(' ').next()?.parse::<i64>().ok()
+    });
+    let times = &game["times"][0];
+    let sum =
+        |name: &str| -> f64 { times[name].as_array().into_iter().flatten().filter_map(Json::as_f64).sum() };
+    let charged = (sum("wall_us") - sum("wait_us")) as i64;
+    used.last().map(|used| used - charged)
 }
 
 /// Answers of a seat in a game as in the record; faults as `!crash`.

@@ -1,32 +1,48 @@
 //! All hostile bots with their kind and the required result. The first lines of each bot describe its attack.
 
-use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
-use crate::{Bot, Game, attack_must_fail, is_real};
+use crate::Expect::{self, Charged, Fault, Harmless, Nothing, Refused};
+use crate::{Bot, Game, attack_must_fail, is_free_without_the_meter, is_real, works_without};
 
-/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `slow`: it takes long. `holes`: it succeeds today.
+/// `holds`: the attack fails. `real`: it fails, but succeeds without the sandbox. `limits`: it fails, but succeeds without the defences
+/// that are named. `charged`: what it uses is charged, but not with the meter switched off. `slow`: it takes long. `holes`: it succeeds
+/// today.
 macro_rules! collection {
     (holds { $($held:ident $held_game:ident $held_expect:expr;)* }
      real { $($real:ident $real_game:ident $real_expect:expr;)* }
+     limits { $($limit:ident $limit_game:ident $limit_expect:expr, $off:literal;)* }
+     charged { $($charged:ident;)* }
      slow { $($slow:ident $slow_game:ident $slow_expect:expr;)* }
      holes { $($hole:ident $hole_game:ident $hole_expect:expr, $why:literal;)* }) => {
         pub const BOTS: &[Bot] = &[
             $(bot(stringify!($held), Game::$held_game, $held_expect),)*
             $(Bot { real: true, ..bot(stringify!($real), Game::$real_game, $real_expect) },)*
+            $(Bot { defences: Some($off), ..bot(stringify!($limit), Game::$limit_game, $limit_expect) },)*
+            $(bot(stringify!($charged), Game::Timed, Charged),)*
             $(Bot { slow: true, ..bot(stringify!($slow), Game::$slow_game, $slow_expect) },)*
             $(Bot { hole: Some($why), ..bot(stringify!($hole), Game::$hole_game, $hole_expect) },)*
         ];
         $(#[test] fn $held() { attack_must_fail(stringify!($held)); })*
         $(#[test] fn $real() { attack_must_fail(stringify!($real)); })*
+        $(#[test] fn $limit() { attack_must_fail(stringify!($limit)); })*
+        $(#[test] fn $charged() { attack_must_fail(stringify!($charged)); })*
         $(#[test] fn $slow() { attack_must_fail(stringify!($slow)); })*
         $(#[test] #[ignore = $why] fn $hole() { attack_must_fail(stringify!($hole)); })*
         mod without_the_sandbox {
             $(#[test] fn $real() { super::is_real(stringify!($real)); })*
         }
+        /// Needs a program with debug assertions: others have no way to switch a defence off.
+        #[cfg(debug_assertions)]
+        mod without_its_defence {
+            $(#[test] fn $limit() { super::works_without(stringify!($limit)); })*
+        }
+        mod without_the_meter {
+            $(#[test] fn $charged() { super::is_free_without_the_meter(stringify!($charged)); })*
+        }
     };
 }
 
 const fn bot(name: &'static str, game: Game, expect: Expect) -> Bot {
-    Bot { name, game, expect, real: false, slow: false, hole: None }
+    Bot { name, game, expect, real: false, slow: false, hole: None, defences: None }
 }
 
 collection! {
@@ -124,6 +140,7 @@ collection! {
         del_tricks Connect Nothing;
         think_off_turn Slow Nothing;
         child_off_turn Slow Nothing;
+        think_after_answer Timed Charged;
         // State between the calls of Solitude Scramble.
         state_globals Solitude Nothing;
         state_modules Solitude Nothing;
@@ -144,6 +161,7 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
+        helper_at_load Colour Refused("starts a process while it is loaded");
         // Former holes.
         state_signals Solitude Harmless;
         state_parent_descriptors Solitude Harmless;
@@ -161,6 +179,18 @@ collection! {
         state_borrowed_output Solitude Harmless;
         state_patched_host Solitude Harmless;
         state_audit_hook Solitude Harmless;
+        // What a call could leave for the next one, and floods of what the engine reads.
+        state_socket_flags Solitude Nothing;
+        state_socket_shutdown Solitude Nothing;
+        state_log_flags Solitude Nothing;
+        state_open_file Solitude Nothing;
+        state_kernel_objects Solitude Nothing;
+        state_shared_mapping Solitude Nothing;
+        state_signal_queue Solitude Nothing;
+        state_parent_settings Solitude Nothing;
+        state_own_settings Solitude Nothing;
+        answer_flood Solitude Fault("garbled", "");
+        answer_twice Solitude Harmless;
     }
     real {
         many_files Connect Nothing;
@@ -184,15 +214,68 @@ collection! {
         memfd_exec Connect Nothing;
         own_memory Connect Nothing;
         priority Connect Nothing;
+        memory_locked Connect Nothing;
+        huge_pages_on Connect Nothing;
+        limits_of_children Connect Nothing;
+        clone_signals Connect Nothing;
+        cache_queries Connect Nothing;
+        disk_attributes Connect Nothing;
         ipc_system_v Connect Nothing;
         ipc_posix Connect Nothing;
         programs_of_others Connect Nothing;
+    }
+    limits {
+        // Memory.
+        memory_growing_stack Connect Nothing, "mapping-flags,memory-count";
+        memory_huge_pool Connect Nothing, "mapping-flags";
+        memory_read_only Connect Fault("crash", "memory"), "memory-count";
+        memory_without_access Connect Fault("crash", "memory"), "memory-count";
+        memory_populated Connect Fault("crash", "memory"), "memory-count";
+        memory_stack_copy Connect Fault("crash", "memory"), "memory-count";
+        memory_page_tables Connect Fault("crash", "memory"), "page-tables";
+        memory_forked_writes Connect Harmless, "forked-memory";
+        memory_orphans Connect Harmless, "memory-count";
+        memory_sealed Connect Nothing, "kernel-objects";
+        // Memory of the kernel.
+        kernel_rulesets Connect Nothing, "kernel-objects";
+        kernel_filters Connect Nothing, "kernel-objects";
+        kernel_page_handler Connect Nothing, "kernel-objects";
+        kernel_pipes Connect Nothing, "buffers";
+        kernel_sockets Connect Harmless, "buffers";
+        kernel_signals Connect Nothing, "pending-signals";
+        cache_advice Connect Nothing, "page-advice";
+        // Disk.
+        disk_reserved Connect Nothing, "blocks";
+        disk_deleted Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_replaced Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_deleted_mapped Connect Fault("crash", "wrote more"), "deleted-files";
+        disk_deleted_children Connect Harmless, "deleted-files";
+        disk_thread_table Connect Nothing, "descriptor-tables";
+        disk_in_flight Connect Nothing, "descriptor-tables";
+        disk_nameless Connect Nothing, "descriptor-tables,deleted-files";
+        disk_sparse Connect Fault("crash", "wrote more"), "lengths";
+        disk_entries Connect Fault("crash", "wrote more"), "entries";
+        disk_fast Connect Fault("crash", "wrote more"), "folder-pace";
+        disk_mapped_writes Connect Fault("crash", "wrote more"), "blocks,lengths";
+        disk_deep Connect Fault("crash", "wrote more"), "unlistable-folders";
+    }
+    charged {
+        clock_by_threads;
+        clock_by_orphans;
+        clock_by_siblings;
+        clock_by_clone3;
+        clock_by_program;
+        think_in_orphan;
+        think_when_woken;
+        think_in_timer;
     }
     slow {
         state_takeover Solitude Refused("not ready");
         slow_constructor Connect Refused("not ready");
         name_that_hangs Connect Refused("not ready");
         deaf_program Json Refused("not ready");
+        call_lingers Solitude Fault("crash", "did not end after its answer");
+        call_log_flood Solitude Harmless;
     }
     holes {
     }

@@ -28,9 +28,14 @@ fn row(bot: &Bot) -> String {
         (None, Expect::Nothing) => "no fault, nothing reached".to_owned(),
         (None, Expect::Fault(kind, _)) => format!("{kind}, nothing reached"),
         (None, Expect::Harmless) => "nothing reached".to_owned(),
+        (None, Expect::Charged) => "all it uses is charged".to_owned(),
         (None, Expect::Refused(_)) => "refused before any game".to_owned(),
     };
-    let real = if bot.real { "; without the sandbox it succeeds" } else { "" };
+    let real = match bot.defences {
+        Some(defences) => format!("; without {} it succeeds", defences.replace(',', " and ")),
+        None if bot.real => "; without the sandbox it succeeds".to_owned(),
+        None => String::new(),
+    };
     let file = bot.source();
     let file = file.file_name().expect("name").to_string_lossy();
     let cell = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");

@@ -12,14 +12,7 @@ use crate::coordinator::validate;
 use crate::coordinator::{DisputedMatch, Revocation};
 
 impl StageCoordinator<'_> {
-    /// Replays a match's records in the background.
-    pub(super) fn replay(&mut self, worker: &str, finished: &FinishedMatch) {
-        let records = finished.games.iter().filter_map(|game| game.record.clone()).collect();
-        let replay = self.replay_task(worker, finished.result.key);
-        self.context().runtime.spawn_blocking(move || replay(records));
-    }
-
-    /// Replays the stored records of a match. They may be from before the stage restarted, or were not replayed when they came.
+    /// Replays the stored records of a match. A restarted coordinator may have found them in the ledger.
     pub(super) fn replay_stored(&mut self, number: u64) {
         let Some(worker) = self.checks.first_worker(number).map(str::to_owned) else { return };
         let (key, runtime) = (self.key(number), self.context().runtime.clone());
@@ -34,7 +27,8 @@ impl StageCoordinator<'_> {
     fn replay_task(&mut self, worker: &str, key: MatchKey) -> impl FnOnce(Vec<Vec<u8>>) + Send + use<> {
         let token = self.coordinator.next_number();
         self.replaying.insert(token);
-        let (game, assets) = (Arc::clone(&self.coordinator.game), self.phase_context.assets.clone());
+        let competition = &self.context().competition;
+        let (game, assets) = (Arc::clone(&competition.game), competition.assets.clone());
         let (events, worker) = (self.context().events.clone(), worker.to_owned());
         move |records| {
             let violation = validate::check_replay(&*game, &assets, &records).err();

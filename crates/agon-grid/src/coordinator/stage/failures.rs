@@ -13,6 +13,9 @@ use crate::messages::{JobError, JobErrorKind, ReportAck};
 /// Maximum number of retry rounds of a match, each on workers that have not failed at it. Then it is unplayable.
 const MAX_RETRY_ROUNDS: u32 = 3;
 
+/// Number of failures in a row after which a worker is reported.
+const MIN_FAILURES_REPORTED: u32 = 3;
+
 impl StageCoordinator<'_> {
     /// Handles a job error of a worker.
     pub(super) fn handle_job_error(&mut self, worker: &str, job_error: JobError, reply: ReplyHandle) {
@@ -20,7 +23,12 @@ impl StageCoordinator<'_> {
         match kind {
             JobErrorKind::Failed => {
                 self.count_finished_job();
+                self.report_failing_worker(worker, &message);
                 self.handle_failed_job(worker, &job, message);
+            }
+            JobErrorKind::Unfit => {
+                self.count_finished_job();
+                self.remove_unfit_worker(worker, &message);
             }
             JobErrorKind::Missing { hash } => {
                 tracing::warn!(worker, job, hash, "a worker misses a file; uploading it again");
@@ -34,6 +42,33 @@ impl StageCoordinator<'_> {
             }
         }
         reply.send(&ReportAck::Stored);
+    }
+
+    /// Tells the organiser about a worker whose jobs all fail: after some failures in a row, and whenever their number has doubled.
+    fn report_failing_worker(&self, worker: &str, message: &str) {
+        let failures = self.context().workers().count_failure(worker);
+        if failures < MIN_FAILURES_REPORTED
+            || failures % MIN_FAILURES_REPORTED != 0
+            || !(failures / MIN_FAILURES_REPORTED).is_power_of_two()
+        {
+            return;
+        }
+        let error = first_line(message);
+        tracing::warn!(target: NOTICE_TARGET, worker, failures, error, "all jobs of a worker fail");
+        self.context().notify(&format!(
+            "worker {worker} fails at every job ({failures} in a row) and waits longer after each: {error}"
+        ));
+    }
+
+    /// Takes a worker off the list that cannot play this phase. Its job is back in the queue.
+    fn remove_unfit_worker(&self, worker: &str, message: &str) {
+        let session = self.context().workers().get(worker).map(|one| one.session.clone());
+        if let Some(session) = session {
+            self.context().workers().remove(worker, &session);
+        }
+        let reason = first_line(message);
+        tracing::warn!(target: NOTICE_TARGET, worker, reason, "worker cannot play this phase");
+        self.context().notify(&format!("worker {worker} cannot play this phase: {reason}"));
     }
 
     /// Counts a failure of a job. For a job that excludes workers the failures count, not the deliveries.

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::ActiveMatch;
 use agon_runner::event::NOTICE_TARGET;
+use async_nats::Subject;
 
 use super::{POLL_INTERVAL, REPUBLISH_DELAY, StageCoordinator};
 use crate::blobs::Blobs;
 use crate::coordinator::job_queue::QueueCounts;
 use crate::coordinator::listener::StageEvent;
+use crate::subjects::WORK_STREAM;
 
 /// Checks that no worker can do are given up after this time without a change of workers.
 const CHECK_GIVE_UP_AFTER: Duration = Duration::from_secs(5);
@@ -33,13 +35,7 @@ impl StageCoordinator<'_> {
             return;
         }
         self.last_polled = Instant::now();
-        for worker in self.context().workers().newly_lost() {
-            tracing::warn!(
-                target: NOTICE_TARGET,
-                worker,
-                "worker lost: no heartbeat; other workers get its jobs when the leases expire"
-            );
-        }
+        self.log_lost_workers();
         self.update_active_matches();
         if !self.retries.is_empty() {
             self.retry_on_other_workers();
@@ -58,6 +54,31 @@ impl StageCoordinator<'_> {
                 let _ = events.send(StageEvent::QueueState(counts));
             });
         }
+    }
+
+    /// Logs workers without heartbeats, and what happens to their jobs.
+    fn log_lost_workers(&self) {
+        let mut workers = self.context().workers();
+        for worker in workers.newly_lost() {
+            let what = if workers.cores() > 0 {
+                "other workers get its jobs when the leases expire"
+            } else {
+                "no other worker is connected, so its jobs wait"
+            };
+            tracing::warn!(target: NOTICE_TARGET, worker, "worker lost: no heartbeat; {what}");
+        }
+    }
+
+    /// Renews the lease of a job for a worker that has held it for long. A worker can prolong a job this way, as it can by holding it, but
+    /// not acknowledge one.
+    pub(super) fn renew_lease(&self, worker: &str, job: &str, ack: Subject) {
+        let sequence = self.jobs.get(job).and_then(|published| published.sequence);
+        if sequence.is_none() || ack_sequence(&ack, &self.context().competition.id) != sequence {
+            tracing::debug!(worker, job, "renewal of an unknown job ignored");
+            return;
+        }
+        let client = self.context().link.client().clone();
+        self.context().runtime.spawn(async move { client.publish(ack, "+WPI".into()).await });
     }
 
     /// Gives up checks that no worker can do.
@@ -216,5 +237,29 @@ impl StageCoordinator<'_> {
         }
         drop(workers);
         self.active_matches.replace_all(playing);
+    }
+}
+
+/// Stream sequence in the acknowledgement subject of a job of this competition.
+fn ack_sequence(ack: &str, competition_id: &str) -> Option<u64> {
+    let tokens: Vec<&str> = ack.strip_prefix("$JS.ACK.")?.split('.').collect();
+    // Newer servers put the domain and the account first.
+    let tokens = if tokens.len() > 7 { &tokens[2..] } else { &tokens[..] };
+    match tokens {
+        [WORK_STREAM, consumer, _, sequence, ..] if *consumer == competition_id => sequence.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ack_sequence_reads_both_forms_of_the_subject() {
+        assert_eq!(ack_sequence("$JS.ACK.AGON_WORK.cup.1.17.3.1700000000000.5", "cup"), Some(17));
+        assert_eq!(ack_sequence("$JS.ACK._.hash.AGON_WORK.cup.1.17.3.1700000000000.5.x", "cup"), Some(17));
+        assert_eq!(ack_sequence("$JS.ACK.AGON_WORK.other.1.17.3.1700000000000.5", "cup"), None);
+        assert_eq!(ack_sequence("agon.work.cup", "cup"), None);
     }
 }

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use agon_league::MatchKey;
 use agon_runner::ExecutorEvent;
 use agon_runner::event::NOTICE_TARGET;
 
-use super::{JobPurpose, PendingCommit, StageCoordinator};
+use super::{JobPurpose, PendingCommit, PublishedJob, StageCoordinator};
 use crate::coordinator::Revocation;
 use crate::coordinator::cross_check::CrossCheckOutcome;
 use crate::coordinator::listener::{ReplyHandle, StageEvent};
-use crate::coordinator::validate::{self, SeatBots};
+use crate::coordinator::rank_checks::{self, SingleResult};
+use crate::coordinator::validate::{self, ReadMatch, RequestedMatch};
 use crate::coordinator::workers::StrikeOutcome;
 use crate::messages::match_report::MatchReport;
 use crate::messages::{JobMatch, JobReport, ReportAck, WorkerCommand};
 use crate::subjects;
+use crate::worker::OWN_ACK_PERIOD;
 
 /// Number of earlier matches of a worker that are checked after a strike.
 const EARLIER_MATCHES_CHECKED: usize = 8;
@@ -24,7 +27,7 @@ impl StageCoordinator<'_> {
         &mut self,
         worker: &str,
         report: JobReport,
-        seat_bots: Result<Vec<SeatBots>, String>,
+        read: Result<Vec<ReadMatch>, String>,
         reply: ReplyHandle,
     ) {
         if let Some(why) = self.context().workers().ban_reason(worker).map(str::to_owned) {
@@ -32,8 +35,8 @@ impl StageCoordinator<'_> {
             return reply.send(&ReportAck::Refused { why });
         }
         self.count_finished_job();
-        let seat_bots = match seat_bots {
-            Ok(seat_bots) => seat_bots,
+        let read = match read {
+            Ok(read) => read,
             Err(why) => return self.reject_report(worker, &why, reply),
         };
         let job = self.take_job(&report.job);
@@ -46,12 +49,16 @@ impl StageCoordinator<'_> {
         let purpose = job.as_ref().map(|published| published.purpose);
         let outcome = match purpose {
             Some(JobPurpose::Check) => {
-                self.handle_check_results(worker, &report.matches, &seat_bots).map(|()| Vec::new())
+                self.handle_check_results(worker, &report.matches, &read).map(|()| Vec::new())
             }
-            _ => self.new_matches(&report, &seat_bots),
+            _ => self.new_matches(&report, &read),
         };
         match outcome {
-            Ok(new_matches) => self.store(worker, new_matches, report.matches, reply),
+            Ok(new_matches) => {
+                self.context().workers().count_success(worker);
+                self.remove_held_job(job.as_ref());
+                self.store(worker, new_matches, report.matches, reply);
+            }
             Err(why) => self.reject_report(worker, &why, reply),
         }
         if let Some(published) = &job {
@@ -59,10 +66,23 @@ impl StageCoordinator<'_> {
         }
     }
 
+    /// Deletes a reported job that its worker may not be able to acknowledge, because it was held for long or the connection was lost.
+    fn remove_held_job(&self, job: Option<&PublishedJob>) {
+        let Some((published, sequence)) = job.and_then(|one| Some((one, one.sequence?))) else { return };
+        let connectivity = self.context().link.connectivity();
+        if published.published_at.elapsed() < OWN_ACK_PERIOD
+            && !connectivity.was_lost_since(published.published_at)
+        {
+            return;
+        }
+        let job_queue = self.coordinator.job_queue.clone();
+        self.context().runtime.spawn(async move { job_queue.remove(sequence).await });
+    }
+
     /// Matches of a report that are still missing, as requested. An error if a match is not the requested one.
-    fn new_matches(&mut self, report: &JobReport, seat_bots: &[SeatBots]) -> Result<Vec<JobMatch>, String> {
+    fn new_matches(&mut self, report: &JobReport, read: &[ReadMatch]) -> Result<Vec<JobMatch>, String> {
         let mut new_matches: Vec<JobMatch> = Vec::new();
-        for (played, seat_bots) in report.matches.iter().zip(seat_bots) {
+        for (played, read) in report.matches.iter().zip(read) {
             let key = played.result.key;
             let Some(fixture) = self.queue.fixture(key.number) else { continue };
             if (key.phase, key.stage) != (self.phase_context.phase, self.stage) {
@@ -74,7 +94,7 @@ impl StageCoordinator<'_> {
                 Some((job_match, _)) => job_match.clone(),
                 None => self.job_match(key.number, &fixture),
             };
-            validate::check_against_job(played, seat_bots, &job_match, &self.phase_files.entrants)?;
+            self.check_request(played, read, &job_match)?;
             if new_matches.iter().all(|one| one.number != key.number) {
                 new_matches.push(job_match);
             }
@@ -91,6 +111,25 @@ impl StageCoordinator<'_> {
             }
         }
         Ok(new_matches)
+    }
+
+    /// Checks that a reported match is the requested one.
+    fn check_request(
+        &self,
+        played: &MatchReport,
+        read: &ReadMatch,
+        job_match: &JobMatch,
+    ) -> Result<(), String> {
+        let variants = self.phase_context.variants();
+        let parts = variants.get(job_match.variant as usize).or(variants.first());
+        let requested = RequestedMatch {
+            job_match,
+            entrants: &self.phase_files.entrants,
+            parts: parts.map_or(&[], Vec::as_slice),
+            parts_give_points: self.phase_context.parts_give_points(),
+            game: self.phase_context.game,
+        };
+        validate::check_request(played, read, requested)
     }
 
     /// Sends matches to the run to be stored.
@@ -122,9 +161,12 @@ impl StageCoordinator<'_> {
             self.requested.remove(&number);
             let finished = one.into_finished_match(worker);
             let digest = finished.digest().0;
-            if self.checks.is_selected(finished.result.key) || is_watched {
+            let is_checked = self.checks.is_selected(finished.result.key) || is_watched;
+            if is_checked {
                 self.checks.start(job_match.clone(), worker, digest);
-                self.replay(worker, &finished);
+            }
+            if self.coordinator.options.cross_check_share > 0.0 {
+                self.rank_checks.add(SingleResult::new(&finished.result, worker, digest), is_checked);
             }
             self.played_by_worker.entry(worker.to_owned()).or_default().push((number, digest));
             if self.queue.in_order() {
@@ -138,6 +180,38 @@ impl StageCoordinator<'_> {
         let on_stored = Box::new(move || drop(events.send(StageEvent::Stored(token))));
         self.receiver_gone |=
             self.run_events.send(ExecutorEvent::Played { matches, on_stored: Some(on_stored) }).is_err();
+    }
+
+    /// At the end of the stage: lets other workers check some matches that decide a rank. Returns whether there are any.
+    pub(super) fn start_rank_checks(&mut self) -> bool {
+        if std::mem::replace(&mut self.rank_checks_started, true)
+            || self.queue.in_order()
+            || self.stopping.is_some()
+        {
+            return false;
+        }
+        let options = &self.coordinator.options;
+        let cores = self.context().workers().cores();
+        let max = rank_checks::max_checks(
+            options.cross_check_share,
+            self.played_by_worker.values().map(Vec::len).sum::<usize>() as u64,
+            self.started.elapsed(),
+            self.batch_sizer.seconds_per_match().unwrap_or_default(),
+            cores,
+        );
+        let (salt, phase, stage) = (self.coordinator.salt, self.phase_context.phase, self.stage);
+        let order = |number| rank_checks::secret_order(&salt, MatchKey { phase, stage, number });
+        let mut is_any = false;
+        for one in self.rank_checks.take_deciding(max, order) {
+            // Without another worker the stage would wait for one.
+            let others = self.context().workers().has_other_than(std::slice::from_ref(&one.worker));
+            if let Some(fixture) = self.queue.fixture(one.number).filter(|_| others) {
+                tracing::debug!("match" = %self.full_key(one.number), "match decides a rank; checking it");
+                self.checks.start(self.job_match(one.number, &fixture), &one.worker, one.digest);
+                is_any = true;
+            }
+        }
+        is_any
     }
 
     /// The ledger has stored a commit or executed a revocation.
@@ -167,17 +241,12 @@ impl StageCoordinator<'_> {
         &mut self,
         worker: &str,
         matches: &[MatchReport],
-        seat_bots: &[SeatBots],
+        read: &[ReadMatch],
     ) -> Result<(), String> {
-        for (played, seat_bots) in matches.iter().zip(seat_bots) {
+        for (played, read) in matches.iter().zip(read) {
             let number = played.result.key.number;
             let Some(fixture) = self.queue.fixture(number) else { continue };
-            validate::check_against_job(
-                played,
-                seat_bots,
-                &self.job_match(number, &fixture),
-                &self.phase_files.entrants,
-            )?;
+            self.check_request(played, read, &self.job_match(number, &fixture))?;
             let finished = played.clone().into_finished_match(worker);
             match self.checks.add_result(number, worker, finished.digest().0) {
                 CrossCheckOutcome::Ignored => {}
@@ -189,7 +258,6 @@ impl StageCoordinator<'_> {
                     let full_key = self.full_key(number);
                     tracing::warn!("match" = %full_key, worker, "cross-check differs; a third worker decides");
                     self.coordinator.state().stats.disagreed += 1;
-                    self.replay(worker, &finished);
                     self.replay_stored(number);
                 }
                 CrossCheckOutcome::Outvoted { worker, is_stored } => {

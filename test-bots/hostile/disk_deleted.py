@@ -1,0 +1,16 @@
+"""Fills files in `data` that are already deleted, up to 128 MiB. No folder shows them.
+
+Must happen: they are found among its descriptors, and the bot is killed within a tenth of the quota."""
+
+import os
+
+from attack import DATA, Attacker, held
+
+
+class Bot(Attacker):
+    def attack(self):
+        for count in range(1, 33):
+            file = os.open("data/gone", os.O_CREAT | os.O_RDWR)
+            os.unlink("data/gone")
+            os.write(file, bytes(4 << 20))
+            held("deleted files", count * 4, DATA)
