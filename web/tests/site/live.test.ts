@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('live', () => {
     await recordMatchCounts(table);
     await organiser.act(id, 'start');
     const seen = hidden ? expect.poll(() => wasShown(live.page, HIDDEN_TEXT)).toBe(true) : watch(live.page);
-    await Promise.all([seen, tableGrows(table)]);
+    await Promise.all([seen, holdUntilShown(id, table).then(() => tableGrows(table))]);
     if (hidden) expect(await live.page.locator('.replay').count()).toBe(0);
     expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(role ? 1 : house.length + 1);
     await organiser.waitForState(id, 'over');
@@ -148,10 +148,20 @@ const recordMatchCounts = (table: Page): Promise<void> =>
     look();
   });
 
+const matchCounts = (table: Page): Promise<number[]> => table.evaluate(() => (window as unknown as { numbers: number[] }).numbers);
+
+/** Pauses the competition after its first match until the table shows that match. Otherwise it could end before a slow browser shows anything. */
+async function holdUntilShown(id: string, table: Page): Promise<void> {
+  await expect.poll(async () => (await organiser.get(`/competitions/${id}`)).matches).toBeGreaterThan(0);
+  await organiser.act(id, 'pause');
+  await organiser.waitForState(id, 'paused');
+  await expect.poll(async () => (await matchCounts(table)).length).toBeGreaterThan(0);
+  await organiser.act(id, 'resume');
+}
+
 /** Waits until the number of matches has increased more than once without interaction. */
 async function tableGrows(table: Page): Promise<void> {
-  const numbers = (): Promise<number[]> => table.evaluate(() => (window as unknown as { numbers: number[] }).numbers);
-  await expect.poll(async () => (await numbers()).length).toBeGreaterThan(1);
-  const seen = await numbers();
+  await expect.poll(async () => (await matchCounts(table)).length).toBeGreaterThan(1);
+  const seen = await matchCounts(table);
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
 }
