@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 
 import _signal
@@ -12,7 +11,7 @@ import _signal
 from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
-from .process_cleanup import OwnFigures, exit_description, open_descriptors
+from .process_cleanup import OwnFigures, exit_description, open_descriptors, read_until_exit
 from .tinyjson import loads
 from .virtual_packages import Module
 
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 
 # Kept under a name of this module: a bot may replace the original.
 _exit = os._exit
-
-
-MAX_PLAN_BYTES = 1 << 20
-"""Longest result of a trial. The bot can write to its pipe."""
 
 
 def check_loadable(
@@ -50,7 +45,6 @@ def check_loadable(
             _exit(0)
     os.close(writer)
     data = read_until_exit(reader, child)
-    os.close(reader)
     _, status = os.waitpid(child, 0)
     figures.kill_children()
     try:
@@ -61,25 +55,6 @@ def check_loadable(
     except ValueError:
         what = f"ends while it is loaded: {exit_description(status)}"
         return {"error": {"what": what, "file": call_arguments(game).SOURCE_FILE}}
-
-
-def read_until_exit(reader: int, child: int) -> bytes:
-    """Reads what a child writes until it closes the pipe or ends, at most `MAX_PLAN_BYTES`. A process that it has left
-    may hold the pipe open. A child that writes more gets an error."""
-    poller = select.poll()
-    pidfd = os.pidfd_open(child)
-    poller.register(reader, select.POLLIN)
-    poller.register(pidfd, select.POLLIN)
-    data = b""
-    while len(data) <= MAX_PLAN_BYTES:
-        ready = [descriptor for descriptor, _ in poller.poll()]
-        # What was written before the end is read first.
-        chunk = os.read(reader, 1 << 16) if reader in ready else b""
-        if not chunk:
-            break
-        data += chunk
-    os.close(pidfd)
-    return data
 
 
 def execute(file: str, name: str) -> Any:

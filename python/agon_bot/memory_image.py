@@ -19,6 +19,8 @@ from __future__ import annotations
 import ctypes
 import os
 
+from .process_cleanup import read_until_exit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, List, Tuple
@@ -83,13 +85,7 @@ def learn(prepare: Callable[[], None], sample_calls: Callable[[], None]) -> None
         finally:
             os._exit(0)
     os.close(writer)
-    data = b""
-    while True:
-        chunk = os.read(reader, 1 << 16)
-        if not chunk:
-            break
-        data += chunk
-    os.close(reader)
+    data = read_until_exit(reader, child)
     os.waitpid(child, 0)
     regions, _, used = data.decode().partition("\n")
     if used:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ SIGKILL = 9
 MAX_KILL_ROUNDS = 1000
 MAX_DESCRIPTOR = 1024
 """Descriptors have lower numbers: the sandbox allows fewer."""
+MAX_RESULT_BYTES = 1 << 20
+"""Longest text that a child returns. A bot can write to the pipe of its trial."""
 
 
 def exit_description(status: int) -> str:
@@ -111,3 +114,23 @@ def open_descriptors() -> List[int]:
         except OSError:
             pass
     return found
+
+
+def read_until_exit(reader: int, child: int) -> bytes:
+    """Reads what a child writes until it closes the pipe or ends, at most `MAX_RESULT_BYTES`, and closes the reader. A
+    process that the child has left may hold the pipe open. A child that writes more gets an error."""
+    poller = select.poll()
+    pidfd = os.pidfd_open(child)
+    poller.register(reader, select.POLLIN)
+    poller.register(pidfd, select.POLLIN)
+    data = b""
+    while len(data) <= MAX_RESULT_BYTES:
+        ready = [descriptor for descriptor, _ in poller.poll()]
+        # What was written before the end is read first.
+        chunk = os.read(reader, 1 << 16) if reader in ready else b""
+        if not chunk:
+            break
+        data += chunk
+    os.close(pidfd)
+    os.close(reader)
+    return data
