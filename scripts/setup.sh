@@ -60,6 +60,19 @@ fi
 
 # Only tests need Chromium, nats-server and PostgreSQL.
 [ "${1:-}" = tests ] || exit 0
+
+# Tests as root also run bots as an ordinary user, which cannot run a Python below root's home folder. Then they use Debian's Python.
+# (Through `env`, because setpriv looks the program up as root.)
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+    ordinary_python() { setpriv --reuid=65534 --regid=65534 --clear-groups /usr/bin/env "$1" -c 'import numpy' >/dev/null 2>&1; }
+    if ! ordinary_python .venv/bin/python && ! ordinary_python /usr/bin/python3; then
+        if command -v apt-get >/dev/null 2>&1; then
+            echo "installing Python with NumPy for ordinary users (package python3-numpy) ..." >&2
+            (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-numpy >&2) || true
+        fi
+        ordinary_python /usr/bin/python3 || printf 'note: no Python with NumPy that an ordinary user can run; some tests are skipped\nhint: Debian: apt-get install python3-numpy\n' >&2
+    fi
+fi
 if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing Chromium (package chromium) ..." >&2

@@ -19,6 +19,7 @@ pub mod game;
 pub mod game_texts;
 pub mod ignore_poison;
 pub mod info;
+pub mod meter;
 pub mod outcome;
 pub mod picture;
 pub mod player;
@@ -42,6 +43,7 @@ pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
     BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
 };
+pub use meter::MeterKind;
 pub use outcome::{Outcome, SeatOutcome};
 pub use picture::{PaletteColor, Picture, Style, Viewpoint};
 pub use player::{AnswerTimes, Player, Reply, Response};

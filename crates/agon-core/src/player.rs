@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::fault::{Fault, FaultReport};
 use crate::game::Game;
+use crate::meter::MeterKind;
 
 /// One seat's reply to one request, as input for the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +84,7 @@ pub trait Player<G: Game>: Send {
     }
 
     /// How the bot's CPU time is measured, for the record. `None` for a bot that is not a process.
-    fn meter(&self) -> Option<&'static str> {
+    fn meter(&self) -> Option<MeterKind> {
         None
     }
 

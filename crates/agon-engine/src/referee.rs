@@ -7,8 +7,8 @@ use agon_core::game::View;
 use agon_core::random::bot_seeds;
 use agon_core::record::{ClockExpiry, Digest, FaultRecord, RecordHeader, Recorder};
 use agon_core::{
-    AnswerTimes, Clock, ClockVerdict, Fault, FaultReport, Game, IllegalAnswer, Outcome, Picture, Player,
-    Reply, RequestInfo, Response, Seat, SeatSet, Viewpoint,
+    AnswerTimes, Clock, ClockVerdict, Fault, FaultReport, Game, IllegalAnswer, MeterKind, Outcome, Picture,
+    Player, Reply, RequestInfo, Response, Seat, SeatSet, Viewpoint,
 };
 
 use crate::event::{GameEvent, Reporter, TurnAnswers, TypedPositionView};
@@ -47,6 +47,8 @@ pub struct SeatStats {
     pub longest: Duration,
     /// Number of faults, in the order of [`Fault::ALL`].
     pub faults: [u32; 4],
+    /// How its CPU time was measured. `None` for a player that is not a process.
+    pub meter: Option<MeterKind>,
 }
 
 /// A finished game.
@@ -151,8 +153,10 @@ pub fn play<G: View>(
     referee.report(hooks, |referee, view| GameEvent::Over { game: referee.index, outcome: &outcome, view });
     for (seat, seated) in Seat::all(players.len()).zip(players.iter_mut()) {
         if let SeatedPlayer::Bot(player) = seated {
+            let meter = player.meter();
+            referee.seat_stats[seat.index()].meter = meter;
             if let Some(recorder) = &mut hooks.recorder {
-                recorder.set_meter(seat, player.meter());
+                recorder.set_meter(seat, meter);
             }
             player.game_over();
         }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use agon_core::{AnswerTimes, Fault, FaultReport};
+use agon_core::{AnswerTimes, Fault, FaultReport, MeterKind};
 
 /// Why there is no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ pub trait BotConnection: Debug + Send {
     fn unsolicited_output(&mut self) -> Option<String>;
 
     /// How its CPU time is measured.
-    fn meter(&self) -> &'static str;
+    fn meter(&self) -> MeterKind;
 
     /// A process or thread that must not run, because it could carry something from one game to the next: one that the bot has started
     /// while it was loaded.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_core::random::series_seed;
 use agon_core::{
-    AnswerTimes, BotLifetime, ClockRule, Fault, FaultReport, Game, Player, Response, Seat,
+    AnswerTimes, BotLifetime, ClockRule, Fault, FaultReport, Game, MeterKind, Player, Response, Seat,
     SettingDefault as Preset, Settings,
 };
 use serde_json::{Map, Value as Json};
@@ -98,7 +98,7 @@ pub struct JsonLinesPlayer<G: Game> {
     options: PlayerOptions,
     state: ProcessState,
     /// How the CPU time of the last process was measured.
-    meter: Option<&'static str>,
+    meter: Option<MeterKind>,
     seed: u64,
     games: u32,
     /// Whether the bot was told that this game starts.
@@ -401,7 +401,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         }
     }
 
-    fn meter(&self) -> Option<&'static str> {
+    fn meter(&self) -> Option<MeterKind> {
         self.meter
     }
 

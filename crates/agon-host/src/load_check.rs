@@ -1,7 +1,7 @@
 //! Starts a bot once before its first game. Only that shows whether its imports and its constructor work. The bot gets `hello`
 //! and is ended after its answer.
 
-use agon_core::Game;
+use agon_core::{Game, MeterKind};
 use serde_json::Value as Json;
 
 use crate::bot_rejection::BotRejection;
@@ -114,7 +114,7 @@ impl LoadCheck {
     fn with_process_hint(&self, refusal: BotRejection) -> BotRejection {
         let refused = ["Operation not permitted", "Resource temporarily unavailable"];
         let says = |text: &str| refusal.trace.contains(text) || refusal.what.contains(text);
-        if self.process.meter() != "process" || !refused.into_iter().any(says) {
+        if self.process.meter() != MeterKind::Process || !refused.into_iter().any(says) {
             return refusal;
         }
         let hint =

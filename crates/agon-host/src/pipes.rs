@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use agon_core::AnswerTimes;
+use agon_core::{AnswerTimes, MeterKind};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Pipes, ProcessHandle};
@@ -136,8 +136,8 @@ impl BotPipes {
     }
 
     /// How its CPU time is measured. A program without a sandbox can have other processes, of which only those that run are counted.
-    pub fn meter(&self) -> &'static str {
-        if self.handle.is_sandboxed() { self.meter.kind() } else { "running processes" }
+    pub fn meter(&self) -> MeterKind {
+        if self.handle.is_sandboxed() { self.meter.kind() } else { MeterKind::RunningProcesses }
     }
 
     /// The next line that has arrived.

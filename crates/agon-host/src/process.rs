@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agon_core::AnswerTimes;
 use agon_core::sanitize::printable;
+use agon_core::{AnswerTimes, MeterKind};
 
 use crate::pipes::BotPipes;
 use crate::poller::{self, SharedPipes, lock};
@@ -90,7 +90,7 @@ impl BotConnection for LineProcess {
         self.id
     }
 
-    fn meter(&self) -> &'static str {
+    fn meter(&self) -> MeterKind {
         lock(&self.pipes).meter()
     }
 

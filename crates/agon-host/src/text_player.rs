@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agon_core::game::TextRequestWriter;
-use agon_core::{AnswerTimes, Fault, FaultReport, Game, Player, Response};
+use agon_core::{AnswerTimes, Fault, FaultReport, Game, MeterKind, Player, Response};
 
 use crate::connection::{AnswerError, BotConnection};
 use crate::process::{LineProcess, quote_line};
@@ -19,7 +19,7 @@ pub struct TextPlayer<G: Game> {
     seed: u64,
     process: Option<LineProcess>,
     /// How the CPU time of the last process was measured.
-    meter: Option<&'static str>,
+    meter: Option<MeterKind>,
     gone: Option<Fault>,
     problem: Option<Box<FaultReport>>,
     text: Vec<u8>,
@@ -121,7 +121,7 @@ impl<G: Game> Player<G> for TextPlayer<G> {
         self.process.as_mut().map(BotConnection::printed).unwrap_or_default()
     }
 
-    fn meter(&self) -> Option<&'static str> {
+    fn meter(&self) -> Option<MeterKind> {
         self.meter
     }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_core::AnswerTimes;
+use agon_core::{AnswerTimes, MeterKind};
 
 use crate::test_switches::is_off;
 
@@ -168,10 +168,9 @@ impl CpuMeter {
         meter
     }
 
-    /// How this meter measures, in one word: `cgroup`, all processes that the bot ever had; `process`, one process that can start no
-    /// other.
-    pub fn kind(&self) -> &'static str {
-        if self.group.is_some() { "cgroup" } else { "process" }
+    /// How this meter measures a sandboxed bot.
+    pub fn kind(&self) -> MeterKind {
+        if self.group.is_some() { MeterKind::Cgroup } else { MeterKind::Process }
     }
 
     /// Forgets what the looks have shown: from now on the bot itself is measured, not how it was loaded.

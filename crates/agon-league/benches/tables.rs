@@ -33,6 +33,7 @@ fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
         faults: [0; 4],
         thought_ns: 100_000,
         longest_ns: 20_000,
+        meter: None,
     };
     let mut one = || {
         let mut who: Vec<u32> = Vec::with_capacity(4);

@@ -5,6 +5,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
 
+use agon_core::MeterKind;
 use agon_core::outcome::MAX_STATS;
 use agon_core::record::Digest;
 use serde::{Deserialize, Serialize};
@@ -156,6 +157,8 @@ pub struct SeatResult {
     pub thought_ns: u64,
     /// Charged time of the slowest answer.
     pub longest_ns: u64,
+    /// How the times were measured. `None` for a house bot. Differs between machines.
+    pub meter: Option<MeterKind>,
 }
 
 /// A finished game.

@@ -62,6 +62,7 @@ pub fn seat(entrant: u32, score: f64, place: u8) -> SeatResult {
         faults: [0; 4],
         thought_ns: 1_000 * u64::from(entrant + 1) * 10,
         longest_ns: 5_000 * u64::from(entrant + 1),
+        meter: None,
     }
 }
 

@@ -122,6 +122,7 @@ fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
             faults: seat_stats.faults,
             thought_ns: seat_stats.time.charged().as_nanos() as u64,
             longest_ns: seat_stats.longest.as_nanos() as u64,
+            meter: seat_stats.meter,
         }
     };
     GameResult {

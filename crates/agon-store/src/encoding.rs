@@ -3,13 +3,16 @@
 
 use std::ops::Range;
 
+use agon_core::MeterKind;
 use agon_core::outcome::MAX_STATS;
 use agon_league::{Entrant, FixedPoint, SeatResult};
 
 use crate::ranges::Ranges;
 
 /// Version of the format of [`encode_seats`].
-const SEATS_FORMAT_VERSION: u8 = 1;
+const SEATS_FORMAT_VERSION: u8 = 2;
+/// The version before: seats without meters.
+const SEATS_WITHOUT_METERS: u8 = 1;
 
 /// Encodes the points of a match.
 pub fn encode_points(points: &[FixedPoint]) -> Vec<u8> {
@@ -46,25 +49,48 @@ pub fn encode_seats(seats: &[SeatResult]) -> Vec<u8> {
         }
         write_varint(&mut bytes, seat.thought_ns);
         write_varint(&mut bytes, seat.longest_ns);
+        bytes.push(encode_meter(seat.meter));
     }
     bytes
 }
 
 /// Reverses [`encode_seats`]; `None` if the bytes are not valid.
 pub fn decode_seats(bytes: &[u8]) -> Option<Vec<SeatResult>> {
-    let (&SEATS_FORMAT_VERSION, mut bytes) = bytes.split_first()? else { return None };
+    let (&version, mut bytes) = bytes.split_first()?;
+    if !(SEATS_WITHOUT_METERS..=SEATS_FORMAT_VERSION).contains(&version) {
+        return None;
+    }
     let mut seats = Vec::with_capacity(4);
     while !bytes.is_empty() {
-        seats.push(read_seat(&mut bytes)?);
+        seats.push(read_seat(&mut bytes, version)?);
     }
     Some(seats)
 }
 
-fn read_seat(bytes: &mut &[u8]) -> Option<SeatResult> {
+/// 0 for no meter, else its number in [`MeterKind::ALL`], from 1.
+fn encode_meter(meter: Option<MeterKind>) -> u8 {
+    let number = MeterKind::ALL.iter().position(|&kind| Some(kind) == meter);
+    number.map_or(0, |number| number as u8 + 1)
+}
+
+/// Reverses [`encode_meter`].
+fn decode_meter(byte: u8) -> Option<Option<MeterKind>> {
+    match usize::from(byte).checked_sub(1) {
+        None => Some(None),
+        Some(number) => MeterKind::ALL.get(number).copied().map(Some),
+    }
+}
+
+fn read_byte(bytes: &mut &[u8]) -> Option<u8> {
+    let (&byte, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(byte)
+}
+
+fn read_seat(bytes: &mut &[u8], version: u8) -> Option<SeatResult> {
     let entrant = Entrant(read_varint_u32(bytes)?);
     let score = FixedPoint(read_signed_varint(bytes)?);
-    let (&place, rest) = bytes.split_first()?;
-    *bytes = rest;
+    let place = read_byte(bytes)?;
     let mut stats = [FixedPoint::ZERO; MAX_STATS];
     for stat in &mut stats {
         stat.0 = read_signed_varint(bytes)?;
@@ -75,7 +101,8 @@ fn read_seat(bytes: &mut &[u8]) -> Option<SeatResult> {
         *count = read_varint_u32(bytes)?;
     }
     let (thought_ns, longest_ns) = (read_varint(bytes)?, read_varint(bytes)?);
-    Some(SeatResult { entrant, score, place, stats, answers, faults, thought_ns, longest_ns })
+    let meter = if version == SEATS_WITHOUT_METERS { None } else { decode_meter(read_byte(bytes)?)? };
+    Some(SeatResult { entrant, score, place, stats, answers, faults, thought_ns, longest_ns, meter })
 }
 
 /// Encodes the played match numbers of all stages: for each stage the number of ranges, then gap and length of each range.
@@ -124,8 +151,7 @@ pub fn write_signed_varint(bytes: &mut Vec<u8>, number: i64) {
 pub fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
+        let byte = read_byte(bytes)?;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Some(number);
@@ -157,6 +183,7 @@ mod tests {
             faults: [0, 1, 127, 128],
             thought_ns: u64::MAX,
             longest_ns: 300,
+            meter: MeterKind::ALL.get(entrant as usize % 4).copied(),
         }
     }
 
@@ -175,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn seats_of_the_version_without_meters_are_read() {
+        let expected = SeatResult { meter: None, ..seat(3, 5) };
+        let mut old = encode_seats(&[expected]);
+        old.pop();
+        old[0] = SEATS_WITHOUT_METERS;
+        assert_eq!(decode_seats(&old), Some(vec![expected]));
+    }
+
+    #[test]
     fn truncated_or_unknown_format_is_rejected() {
         let whole = encode_seats(&[seat(3, 5), seat(4, 6)]);
         let one = encode_seats(&[seat(3, 5)]).len();
@@ -182,9 +218,12 @@ mod tests {
             let read = decode_seats(&whole[..cut]);
             assert_eq!(read.is_some(), cut == 1 || cut == one, "cut at {cut}");
         }
-        let mut other = whole;
-        other[0] = 2;
+        let mut other = whole.clone();
+        other[0] = SEATS_FORMAT_VERSION + 1;
         assert_eq!(decode_seats(&other), None);
+        let mut other = whole;
+        *other.last_mut().unwrap() = 4;
+        assert_eq!(decode_seats(&other), None, "an unknown meter");
         assert_eq!(decode_points(&[0xff; 11]), None, "longer than any number");
     }
 }

@@ -245,7 +245,7 @@ fn truncated_or_changed_archive_is_rejected_and_leaves_no_file() {
             other[index] ^= 0x10;
             rejected(&other).await;
         }
-        let newer = String::from_utf8_lossy(&whole[..22]).replace("archive 1", "archive 2");
+        let newer = String::from_utf8_lossy(&whole[..22]).replace("archive 2", "archive 9");
         let error = rejected(newer.as_bytes()).await;
         assert!(error.contains("newer Agon"), "{error}");
         assert!(rejected(b"something else").await.contains("does not start with the header"));

@@ -173,6 +173,7 @@ fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
         faults: [0; 4],
         thought_ns: 5_000,
         longest_ns: 900,
+        meter: None,
     };
     let seats = entrants.iter().enumerate().map(seat).collect();
     let game = GameResult {

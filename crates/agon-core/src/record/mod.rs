@@ -23,6 +23,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::FaultReport;
+use crate::meter::MeterKind;
 use crate::outcome::Outcome;
 use crate::player::AnswerTimes;
 use crate::seat::Seat;
@@ -167,7 +168,7 @@ pub struct Record {
     /// Times of the answers, by seat.
     pub times: Vec<Vec<AnswerTimes>>,
     /// How the CPU time of each seat was measured, if the record says so.
-    pub meters: Vec<Option<String>>,
+    pub meters: Vec<Option<MeterKind>>,
     /// Factor of all time limits, if it is not 1.
     pub clock_scale: Option<f64>,
     /// Hash of everything except the times.

@@ -10,6 +10,7 @@ use super::{
     ClockExpiry, Digest, FaultRecord, MAX_UNPACKED_BYTES, RECORD_VERSION, Record, RecordError, RecordHeader,
     TRAILER_LEN, TRAILER_MAGIC, TRAILER_NAME,
 };
+use crate::meter::MeterKind;
 use crate::outcome::Outcome;
 use crate::player::AnswerTimes;
 
@@ -95,7 +96,7 @@ struct End {
 struct TimesLine {
     seat: usize,
     #[serde(default)]
-    meter: Option<String>,
+    meter: Option<MeterKind>,
     wall_ns: Vec<u64>,
     #[serde(default)]
     cpu_ns: Option<Vec<u64>>,
@@ -177,9 +178,9 @@ impl RecordParser {
                 record.outcome = found.outcome;
                 self.digest_end = Some(end);
             }
-            RecordLine::Times(mut line) => {
+            RecordLine::Times(line) => {
                 if let Some(meter) = record.meters.get_mut(line.seat) {
-                    *meter = line.meter.take();
+                    *meter = line.meter;
                 }
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
                 *seat = line.into_times().ok_or("lists of different lengths")?;

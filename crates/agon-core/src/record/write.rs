@@ -10,6 +10,7 @@ use super::{
 };
 use crate::fault::Fault;
 use crate::game::Game;
+use crate::meter::MeterKind;
 use crate::outcome::Outcome;
 use crate::player::AnswerTimes;
 use crate::seat::Seat;
@@ -28,7 +29,7 @@ pub struct Recorder {
     answers_start: usize,
     times: Vec<Vec<AnswerTimes>>,
     /// How each seat's CPU time was measured.
-    meters: Vec<Option<&'static str>>,
+    meters: Vec<Option<MeterKind>>,
     /// Factor of all time limits.
     clock_scale: Option<f64>,
     /// Created for the first game and reused, because creating one costs more than compressing a short game.
@@ -65,7 +66,7 @@ impl Recorder {
     }
 
     /// States how a seat's CPU time was measured. The digest does not cover it, as it does not cover times.
-    pub fn set_meter(&mut self, seat: Seat, meter: Option<&'static str>) {
+    pub fn set_meter(&mut self, seat: Seat, meter: Option<MeterKind>) {
         if let Some(known) = self.meters.get_mut(seat.index()) {
             *known = meter;
         }
@@ -199,7 +200,7 @@ impl Recorder {
             push_number(lines, seat as u64);
             if let Some(meter) = meters.get(seat).copied().flatten() {
                 lines.extend_from_slice(b",\"meter\":\"");
-                lines.extend_from_slice(meter.as_bytes());
+                lines.extend_from_slice(meter.name().as_bytes());
                 lines.push(b'"');
             }
             push_list(lines, "wall_ns", times, |t| t.wall.as_nanos());

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use super::bot_group;
+use super::memory;
 use super::policy::Limits;
 
 /// The bot's cgroups: one below each given folder. Dropping this removes them.
@@ -35,7 +36,7 @@ impl Cgroups {
             let folder = parent.join(name);
             fs::create_dir(&folder)?;
             groups.folders.push(folder.clone());
-            let memory = limits.memory.to_string();
+            let memory = memory::kill_threshold(limits.memory).to_string();
             set(&folder, "memory.max", &memory)?;
             set(&folder, "memory.limit_in_bytes", &memory)?;
             set(&folder, "memory.swap.max", "0")?;
@@ -65,6 +66,14 @@ impl Cgroups {
         Ok(CgroupEntries {
             group: group.map(File::open).transpose()?,
             join_files: others.map(|folder| join_file(folder)).collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// Whether the kernel has killed a process because a cgroup exceeded its memory limit.
+    pub(super) fn ran_out_of_memory(&self) -> bool {
+        self.folders.iter().any(|folder| {
+            let events = fs::read_to_string(folder.join("memory.events")).unwrap_or_default();
+            events.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count.trim() != "0")
         })
     }
 

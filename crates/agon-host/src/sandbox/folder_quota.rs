@@ -19,6 +19,8 @@ use crate::scratch_dir::remove_all;
 
 /// The fastest that a bot can write, in bytes per second.
 const MAX_WRITE_RATE: u64 = 4 << 30;
+/// The shortest interval between two measurements.
+const MIN_INTERVAL: Duration = Duration::from_micros(300);
 /// Interval between measurements, whatever a bot writes.
 const MEASURE_INTERVAL: Duration = Duration::from_millis(100);
 /// The smallest size of an entry.
@@ -84,14 +86,16 @@ impl<'a> FolderWatch<'a> {
         Self { folders, counting, written: WrittenBytes::default() }
     }
 
-    /// Time until the next check: before a bot can have written a tenth more than its quota.
+    /// Time until the next check: before a bot can have written a thirty-second more than its quota. The rest of the tenth is for a
+    /// launcher that gets the processor a little later.
     pub(super) fn interval(&self) -> Duration {
         if !self.counting.has(Defence::FolderPace) {
             return MEASURE_INTERVAL;
         }
         let each = self.folders.iter().map(|folder| {
-            let pace = pace(folder.used.saturating_add(folder.since), folder.writable.bytes, MAX_WRITE_RATE);
-            pace.max(folder.took * MEASURE_SHARE)
+            let quota = folder.writable.bytes;
+            let pace = pace(folder.used.saturating_add(folder.since), quota + quota / 32, MAX_WRITE_RATE);
+            pace.max(folder.took * MEASURE_SHARE).max(MIN_INTERVAL)
         });
         each.min().unwrap_or(Duration::MAX)
     }

@@ -148,6 +148,7 @@ impl<'a> SupervisedBot<'a> {
     /// How the bot ended; `None` if the engine asked to end it.
     fn watch(&self, control: &OwnedFd) -> Option<BotExit> {
         let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
+        unsafe_syscalls::run_soon_after_wakeups();
         let mut usage = UsageWatch::of(self.launch, self.bot, self.first);
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
@@ -156,6 +157,9 @@ impl<'a> SupervisedBot<'a> {
                 Err(_) => return None,
             }
             let (engine_wants_end, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
+            if gone && self.cgroups.ran_out_of_memory() {
+                return Some(BotExit::TooMuchMemory);
+            }
             if gone {
                 let fork = self.fork.as_ref();
                 return Some(fork.map_or_else(|| how_it_ended(self.bot), ForkHandle::how_it_ended));

@@ -33,6 +33,11 @@ const MAX_MAPPING_TEXT: u64 = 256 << 10;
 /// Number of processes whose mappings are within the tolerance.
 const FREE_PROCESSES: usize = 3;
 
+/// What ends a bot: a sixteenth more than its limit. A bot that stays within the kernel's limit has, besides, its stack.
+pub(super) const fn kill_threshold(limit: u64) -> u64 {
+    limit + limit / 16
+}
+
 /// Watches the memory of a bot's processes.
 pub(super) struct MemoryWatch {
     limit: u64,
@@ -90,14 +95,14 @@ impl MemoryWatch {
         !self.weakened.contains(&defence)
     }
 
-    /// What ends the bot: a sixteenth more than its limit. A bot that stays within the kernel's limit has, besides, its stack.
+    /// What ends the bot.
     const fn threshold(&self) -> u64 {
-        self.limit + self.limit / 16
+        kill_threshold(self.limit)
     }
 
     /// When to count again: before the bot can have taken a tenth more than its limit.
     pub(super) fn interval(&self) -> Duration {
-        pace(self.used, self.limit, MAX_FAULT_RATE)
+        pace(self.used, self.limit + self.limit / 10, MAX_FAULT_RATE)
     }
 
     /// Whether all processes together exceed the limit.
@@ -270,10 +275,9 @@ pub(super) fn has_memory(pid: i32) -> bool {
     ProcessMemory::of(pid).mapped > 0
 }
 
-/// Time until something that grows at this rate (bytes per second) can exceed its limit by a tenth.
-pub(super) fn pace(used: u64, limit: u64, rate: u64) -> Duration {
-    let left = (limit + limit / 10).saturating_sub(used);
-    Duration::from_micros(left / (rate / 1_000_000))
+/// Time until something that grows at this rate (bytes per second) can reach this size.
+pub(super) fn pace(used: u64, size: u64, rate: u64) -> Duration {
+    Duration::from_micros(size.saturating_sub(used) / (rate / 1_000_000))
 }
 
 fn page_bytes() -> u64 {

@@ -21,6 +21,7 @@
 mod bot_group;
 mod bot_processes;
 mod cgroup;
+mod controllers;
 mod defence;
 mod enter;
 mod folder_quota;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
-use rustix::process::{Resource, WaitOptions, getpid, getrlimit, getuid, waitpid};
+use rustix::process::{Resource, WaitOptions, getpid, getppid, getrlimit, getuid, waitpid};
 
 use super::cgroup::{self, Cgroups};
+use super::controllers;
 use super::launcher_protocol::{Mode, SandboxPlan, SandboxProbe, StepContext as _, StepError};
 use super::layer::{Layer, LayerKind};
 use super::policy::{Limits, Policy, User};
@@ -17,7 +18,7 @@ use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// Tries every layer. Without given folders, the bots' cgroups are created below this process's own.
 pub(super) fn all(cgroups: Option<Vec<PathBuf>>) -> SandboxProbe {
-    let cgroups = cgroups.unwrap_or_else(|| cgroup::own_folder().into_iter().collect());
+    let cgroups = cgroups.unwrap_or_else(own_cgroup);
     cgroups.iter().for_each(|parent| cgroup::remove_stale(parent));
     let version = trial(|| landlock_version().map(|version| version.to_string()));
     let landlock = version.as_ref().ok().and_then(|version| version.parse().ok()).unwrap_or(0);
@@ -31,6 +32,15 @@ pub(super) fn all(cgroups: Option<Vec<PathBuf>>) -> SandboxProbe {
     layers.push(layer(LayerKind::User, user));
     layers.push(layer(LayerKind::Privileges, trial(try_privileges)));
     SandboxProbe { layers, mode, landlock, many_users, cgroups }
+}
+
+/// The folder for the bots' cgroups: this process's own, or the one above it if Agon has moved itself.
+fn own_cgroup() -> Vec<PathBuf> {
+    let Some(folder) = cgroup::own_folder().map(controllers::bots_parent) else { return Vec::new() };
+    if let Some(engine) = getppid() {
+        controllers::enable(&folder, engine, &controllers::WANTED);
+    }
+    vec![folder]
 }
 
 fn layer(kind: LayerKind, result: Result<String, StepError>) -> Layer {

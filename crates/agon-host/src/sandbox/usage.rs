@@ -10,8 +10,8 @@ use super::launcher_protocol::{BotExit, Launch};
 use super::layer::LayerKind;
 use super::memory::MemoryWatch;
 
-/// The shortest interval between two measurements.
-const MIN_INTERVAL: Duration = Duration::from_millis(2);
+/// The shortest interval between two counts of the memory.
+const MIN_MEMORY_INTERVAL: Duration = Duration::from_millis(2);
 /// The longest interval between two measurements. Orphans are reaped as often.
 const MAX_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -35,7 +35,7 @@ impl<'a> UsageWatch<'a> {
     /// Time until the next check.
     pub(super) fn interval(&self) -> Duration {
         let memory = self.memory.as_ref().map_or(Duration::MAX, MemoryWatch::interval);
-        memory.min(self.folders.interval()).clamp(MIN_INTERVAL, MAX_INTERVAL)
+        memory.max(MIN_MEMORY_INTERVAL).min(self.folders.interval()).min(MAX_INTERVAL)
     }
 
     /// The limit that the bot exceeds, if there is one.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_core::AnswerTimes;
+use agon_core::{AnswerTimes, MeterKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, json};
 
@@ -592,7 +592,7 @@ impl BotConnection for ForkedBot {
         }
     }
 
-    fn meter(&self) -> &'static str {
+    fn meter(&self) -> MeterKind {
         self.meter.kind()
     }
 

@@ -14,7 +14,7 @@ pub const VERSION: u32 = 1;
 impl Standings {
     /// The standings as a JSON document.
     pub fn json(&self) -> Json {
-        json!({
+        let mut document = json!({
             "agon": "table",
             "version": VERSION,
             "competition": self.competition,
@@ -31,7 +31,12 @@ impl Standings {
             })).collect::<Vec<_>>(),
             "open": self.open,
             "rulings": self.rulings.iter().map(RulingNote::json).collect::<Vec<_>>(),
-        })
+        });
+        if !self.meters.is_empty() {
+            let games = self.meters.iter().map(|(meter, games)| (meter.name().to_owned(), json!(games)));
+            document["meters"] = Json::Object(games.collect());
+        }
+        document
     }
 }
 

@@ -7,6 +7,7 @@ mod confidence;
 mod head_to_head;
 mod histogram;
 mod json;
+mod meters;
 mod official;
 mod order;
 mod row;
@@ -18,7 +19,7 @@ mod ruling_tests;
 #[cfg(test)]
 mod tests;
 
-use agon_core::GameInfo;
+use agon_core::{GameInfo, MeterKind};
 
 use crate::config::EntrantSpec;
 use crate::rating::{self, Rating, ratings_by_seed};
@@ -77,6 +78,8 @@ pub struct Standings {
     pub open: Vec<Entrant>,
     /// Rulings, oldest first.
     pub rulings: Vec<RulingNote>,
+    /// Games of bots by the meter of their CPU time. A game counts once for each bot.
+    pub meters: Vec<(MeterKind, u64)>,
 }
 
 /// Name, contributor and marks of an entrant.
@@ -124,6 +127,8 @@ pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
     let mut tables: Vec<StandingsTable> = knockout_table(request).into_iter().collect();
     tables.extend(official::tables(request.game, &groups));
     table::add_notes(&mut tables, &rows);
+    let meters = meters::count(tally);
+    meters::add_note(&mut tables, &meters);
     rulings::add_notes(&mut tables, request.rulings, request.entrants);
     tables.extend(rulings::table(request.rulings, request.entrants));
     let mut open = Vec::new();
@@ -148,6 +153,7 @@ pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
         ratings,
         open,
         rulings: request.rulings.to_vec(),
+        meters,
     }
 }
 
@@ -218,14 +224,18 @@ impl Standings {
     /// The same without measured times: what another run of the same competition must reproduce.
     #[must_use]
     pub fn without_times(&self) -> Self {
-        let tables = self
+        let mut tables: Vec<StandingsTable> = self
             .tables
             .iter()
             .filter(|table| !table.ranked_by_time)
             .map(StandingsTable::without_times)
             .collect();
+        let note = meters::note(&self.meters);
+        for table in &mut tables {
+            table.notes.retain(|text| Some(text) != note.as_ref());
+        }
         let rulings = self.rulings.iter().map(RulingNote::without_times).collect();
-        Self { tables, rulings, ..self.clone() }
+        Self { tables, rulings, meters: Vec::new(), ..self.clone() }
     }
 
     /// Table by id.

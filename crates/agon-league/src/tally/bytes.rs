@@ -8,7 +8,7 @@ use super::{EntrantTotals, Histogram, PairTotals, ScoreMoments, SeedTotals, Tall
 use crate::result::{Entrant, FixedPoint};
 
 /// Raised when the encoding changes. Tallies of another version are rebuilt from the results.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 const MAGIC: [u8; 4] = *b"agtl";
 /// Maximum number of seats, so that damaged data cannot exhaust memory.
@@ -152,6 +152,7 @@ impl TallyWriter {
         for n in [totals.answers, totals.thought_ns, totals.longest_ns] {
             self.varint(n);
         }
+        totals.meters.into_iter().for_each(|games| self.varint(games));
         self.varint(totals.seats.len() as u64);
         totals.seats.iter().for_each(|&games| self.varint(games));
         for n in [totals.opponents, totals.beaten, totals.beaten_squares] {
@@ -291,6 +292,9 @@ impl TallyReader<'_> {
         }
         (totals.answers, totals.thought_ns, totals.longest_ns) =
             (self.varint()?, self.varint()?, self.varint()?);
+        for at in 0..totals.meters.len() {
+            totals.meters[at] = self.varint()?;
+        }
         for _ in 0..self.varint().filter(|&seats| seats <= MAX_SEATS)? {
             totals.seats.push(self.varint()?);
         }

@@ -11,8 +11,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-use agon_core::GameInfo;
 use agon_core::outcome::MAX_STATS;
+use agon_core::{GameInfo, MeterKind};
 
 use crate::result::{Entrant, FixedPoint, GameResult, MatchResult, SeatResult};
 
@@ -126,6 +126,8 @@ pub struct EntrantTotals {
     pub thought_ns: u64,
     /// Charged time of the slowest answer.
     pub longest_ns: u64,
+    /// Games by the meter of the bot's CPU time, in the order of [`MeterKind::ALL`].
+    pub meters: [u64; MeterKind::ALL.len()],
     /// Games per seat.
     pub seats: Vec<u64>,
     /// Number of opponents, summed over games.
@@ -151,6 +153,9 @@ impl EntrantTotals {
         self.answers += u64::from(result.answers);
         self.thought_ns = self.thought_ns.saturating_add(result.thought_ns);
         self.longest_ns = self.longest_ns.max(result.longest_ns);
+        if let Some(meter) = result.meter {
+            self.meters[meter as usize] += 1;
+        }
         if self.seats.len() <= seat {
             self.seats.resize(seat + 1, 0);
         }
@@ -174,6 +179,7 @@ impl EntrantTotals {
         self.answers += other.answers;
         self.thought_ns = self.thought_ns.saturating_add(other.thought_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.meters.iter_mut().zip(other.meters).for_each(|(sum, n)| *sum += n);
         if self.seats.len() < other.seats.len() {
             self.seats.resize(other.seats.len(), 0);
         }

@@ -20,6 +20,7 @@ fn any_seat() -> impl Strategy<Value = SeatResult> {
             faults: faults.map(Into::into),
             thought_ns,
             longest_ns,
+            meter: MeterKind::ALL.get(answers as usize % 4).copied(),
         },
     )
 }

@@ -31,7 +31,9 @@ pub use tables::{Cell, ColumnKind, TABLES, TableSchema};
 use write::ArchiveWriter;
 
 /// First line of an archive; the number is the format version.
-const MAGIC: &str = "agon ledger archive 1\n";
+const MAGIC: &str = "agon ledger archive 2\n";
+/// The version before, which is still read: it has the same tables, but seats without meters.
+const PREVIOUS_MAGIC: &str = "agon ledger archive 1\n";
 /// Beginning of the first line in all format versions.
 const MAGIC_PREFIX: &str = "agon ledger archive ";
 
@@ -72,7 +74,8 @@ pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> 
     }
     let unfinished = UnfinishedFile::for_target(path, "write")?;
     let failed = io_failed(path, "write");
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.path).map_err(failed)?;
+    let file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.path).map_err(failed)?;
     let mut writer = ArchiveWriter::new(file, path)?;
     ledger.dump(&mut writer).await?;
     let written = writer.finish()?;

@@ -9,7 +9,7 @@ use zstd::stream::read::Decoder;
 
 use super::content::{ContentHasher, ContentSummary};
 use super::tables::COMMITMENT_COLUMN;
-use super::{Cell, ColumnKind, MAGIC, MAGIC_PREFIX, TABLES, TableSchema, io_failed};
+use super::{Cell, ColumnKind, MAGIC, MAGIC_PREFIX, PREVIOUS_MAGIC, TABLES, TableSchema, io_failed};
 use crate::{Result, StoreError};
 
 /// Maximum length of a text or byte value.
@@ -46,7 +46,7 @@ impl ArchiveReader {
         if !magic.starts_with(MAGIC_PREFIX.as_bytes()) {
             return Err(invalid("it does not start with the header of an archive"));
         }
-        if magic != MAGIC.as_bytes() {
+        if ![MAGIC, PREVIOUS_MAGIC].map(str::as_bytes).contains(&magic.as_slice()) {
             return Err(invalid("it was written by a newer Agon"));
         }
         let input = BufReader::new(Decoder::with_buffer(file).map_err(failed)?);

@@ -13,7 +13,10 @@ use super::{PostgresLedger, run_lock, state, text};
 use crate::{NewLedger, Result, StoreError};
 
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_ledger.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/postgres/0001_ledger.sql"),
+    include_str!("../../migrations/postgres/0002_seat_meters.sql"),
+];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Maximum length of a name in a schema name. Schema names have at most 63 bytes, and prefix and digits take 14.
@@ -328,7 +331,7 @@ mod tests {
         }
     }
 
-    /// There is only one version so far: an invented second migration stands for future ones.
+    /// An invented migration stands for future ones.
     #[test]
     fn open_migrates_an_older_ledger_completely_or_not_at_all() {
         if agon_test_servers::skip_without_servers() {
@@ -344,19 +347,21 @@ mod tests {
                 let sql = AssertSqlSafe(format!("SELECT version FROM {}.ledger", ledger.schema));
                 sqlx::query_scalar(sql).fetch_one(by_hand).await.unwrap()
             };
-            let broken = [MIGRATIONS[0], "CREATE TABLE news (id integer); SELECT nonsense"];
+            let with = |step| [MIGRATIONS, &[step]].concat();
+            let broken = with("CREATE TABLE news (id integer); SELECT nonsense");
             assert!(migrate_existing(&mut by_hand, &ledger.schema, &broken).await.is_err());
-            assert_eq!(version(&mut by_hand).await, 1);
+            assert_eq!(version(&mut by_hand).await, VERSION);
             // Twice, as if two processes migrated. The migration itself would fail a second time.
-            let steps = [MIGRATIONS[0], "CREATE TABLE news (id integer)"];
+            let steps = with("CREATE TABLE news (id integer)");
             for _ in 0..2 {
                 migrate_existing(&mut by_hand, &ledger.schema, &steps).await.unwrap();
-                assert_eq!(version(&mut by_hand).await, 2);
+                assert_eq!(version(&mut by_hand).await, VERSION + 1);
             }
             assert_eq!(ledger.competition().await.unwrap().name, "Old Cup");
             // A program that does not know that migration reports the newer version.
             let error = open(&url, "cup", false).await.unwrap_err();
-            assert!(matches!(error, StoreError::NewerVersion { found: 2, known: 1, .. }), "{error}");
+            let StoreError::NewerVersion { found, known, .. } = &error else { panic!("{error}") };
+            assert_eq!((*found, *known), (VERSION + 1, VERSION));
             assert!(error.to_string().contains("hint: update Agon"), "{error}");
         });
     }

@@ -87,6 +87,7 @@ fn game_result(rng: &mut FastRng, seated: &[Entrant], game: u32) -> GameResult {
         faults: [0, 0, rng.below(2), 0],
         thought_ns: u64::from(rng.below(2_000_000)),
         longest_ns: u64::from(rng.below(90_000)),
+        meter: None,
     });
     GameResult {
         part: (game % 2) as u8,

@@ -5,7 +5,7 @@ use std::path::Path;
 use agon_bots::Diagnostic;
 use agon_core::record::{Digest, Record};
 use agon_core::text_format::plural;
-use agon_core::{GameInfo, Seat};
+use agon_core::{GameInfo, MeterKind, Seat};
 use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
 use serde_json::{Value as Json, json};
@@ -82,7 +82,7 @@ fn meters(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
     let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
         let record = film.record();
         let weak = record.header.seats.iter().zip(&record.meters).filter_map(|(seat, meter)| {
-            let meter = meter.as_deref().filter(|&meter| meter != "cgroup")?;
+            let meter = meter.filter(|&meter| meter != MeterKind::Cgroup)?;
             Some(format!("{} ({meter})", seat.name))
         });
         let weak: Vec<String> = weak.collect();

@@ -1,0 +1,2 @@
+-- No table changes. `game.seats` has the format version 2 from now on: each seat ends with its meter (0 none, 1 cgroup, 2 process,
+-- 3 running processes). Version 1 is still read.
