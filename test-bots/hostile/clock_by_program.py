@@ -1,4 +1,4 @@
-"""Thinks in another program, started by `posix_spawn`, which uses `vfork`.
+"""Thinks in another program, started by `posix_spawn`, which uses `vfork`, in a process that ends at once.
 
 Must happen: what it has used is charged, or it is refused."""
 
@@ -22,7 +22,11 @@ class Bot(Thief):
     def think(self):
         os.set_inheritable(self.write, True)
         try:
-            os.posix_spawn("/usr/bin/python3", ["python3", "-S", "-c", SOURCE, str(self.write)], {})
+            child = os.fork()
         except OSError:
             self.refused = "refused"
             return
+        if child == 0:
+            os.posix_spawn("/usr/bin/python3", ["python3", "-S", "-c", SOURCE, str(self.write)], {})
+            os._exit(0)
+        os.waitpid(child, 0)

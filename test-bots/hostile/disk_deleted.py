@@ -1,6 +1,6 @@
 """Fills files in `data` that are already deleted, up to 128 MiB. No folder shows them.
 
-Must happen: they are found among its descriptors, and the bot is killed within a tenth of the quota."""
+Must happen: the file system of `data` has exactly the size of the quota, and they count there."""
 
 import os
 

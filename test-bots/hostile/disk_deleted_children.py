@@ -1,7 +1,7 @@
 """Fills files in `data` that are already deleted, one in each of 32 processes, up to 128 MiB.
 
-Must happen: they are found among the descriptors of all processes, and the bot is killed within a tenth of the
-quota, or cannot start them."""
+Must happen: the file system of `data` has exactly the size of the quota, and they count there; or it cannot
+start the processes."""
 
 import os
 import time

@@ -1,7 +1,7 @@
 """Fills files in `data`, maps one page of each, closes and deletes them, up to 128 MiB. Neither a folder nor a
 descriptor shows them.
 
-Must happen: they are found among its mappings, and the bot is killed within a tenth of the quota."""
+Must happen: the file system of `data` has exactly the size of the quota, and they count there."""
 
 import ctypes
 import mmap

@@ -1,6 +1,6 @@
 """Makes up to 40,000 empty files in `data`.
 
-Must happen: each counts one block; the bot is killed."""
+Must happen: each counts one block; there are at most 16,384."""
 
 import os
 import time

@@ -1,6 +1,6 @@
 """Writes to files in `data` as fast as it can, up to 128 MiB.
 
-Must happen: the launcher measures fast enough: the bot is killed within a tenth of the quota."""
+Must happen: the file system of `data` has exactly the size of the quota."""
 
 import os
 

@@ -1,6 +1,6 @@
 """Writes to files in `data` through mappings and not by calls, up to 128 MiB.
 
-Must happen: the pages count as written: the bot is killed within a tenth of the quota."""
+Must happen: the file system of `data` has exactly the size of the quota: the write fails."""
 
 import mmap
 import os

@@ -1,6 +1,6 @@
 """Fills files in `data`, keeps them open and replaces them by empty ones, up to 128 MiB.
 
-Must happen: they are found among its descriptors, and the bot is killed within a tenth of the quota."""
+Must happen: the file system of `data` has exactly the size of the quota, and they count there."""
 
 import os
 

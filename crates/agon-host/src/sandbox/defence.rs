@@ -38,11 +38,13 @@ pub enum Defence {
     DescriptorTables,
     /// Folders are measured as often as a bot could fill them.
     FolderPace,
+    /// A folder whose content is kept has a file system of exactly its size while the bot runs.
+    ExactFolders,
 }
 
 impl Defence {
     /// All defences.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::MappingFlags,
         Self::MemoryCount,
         Self::ForkedMemory,
@@ -58,6 +60,7 @@ impl Defence {
         Self::DeletedFiles,
         Self::DescriptorTables,
         Self::FolderPace,
+        Self::ExactFolders,
     ];
 
     /// The defences that a test has switched off for the whole program.

@@ -15,6 +15,7 @@ use rustix::process::{
     umask,
 };
 
+use super::kept_folders::KeptFolder;
 use super::launcher_protocol::{Launch, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::OnlyThread;
@@ -29,13 +30,15 @@ pub(super) struct Prepared<'a> {
     pub report: OwnedFd,
     /// The files through which the bot joins its cgroups. It was started in its version 2 cgroup.
     pub cgroup_files: Vec<File>,
+    /// The file systems of its kept folders.
+    pub kept: &'a [KeptFolder],
     /// The number of other processes that count against the bot's process limit.
     pub others: u64,
 }
 
 /// Enters every layer of the plan and becomes the bot. Errors are reported to the launcher.
 pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
-    let Prepared { launch, fds, report, cgroup_files, others } = prepared;
+    let Prepared { launch, fds, report, cgroup_files, kept, others } = prepared;
     // All descriptors must have numbers above those that the bot's get.
     let above = RawFd::try_from(fds.len().max(3)).map_err(io::Error::other).and_then(|first| {
         let report = fcntl_dupfd_cloexec(&report, first)?;
@@ -43,7 +46,7 @@ pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
     });
     drop((fds, report));
     let Ok((fds, report)) = above else { unsafe_syscalls::exit_now(127) };
-    match enter(launch, &cgroup_files, others, report.as_fd()) {
+    match enter(launch, &cgroup_files, kept, others, report.as_fd()) {
         Ok(()) => unsafe_syscalls::become_program(only, &launch.policy, &fds, &report),
         Err(failure) => {
             if let Ok(bytes) = serde_json::to_vec(&failure) {
@@ -57,6 +60,7 @@ pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
 fn enter(
     launch: &Launch,
     cgroup_files: &[File],
+    kept: &[KeptFolder],
     others: u64,
     report: BorrowedFd<'_>,
 ) -> Result<(), StepError> {
@@ -69,7 +73,7 @@ fn enter(
     cgroup::join(cgroup_files).step("cgroup")?;
 
     if plan.mode.is_some() {
-        namespaces::enter(policy, plan.user)?;
+        namespaces::enter(policy, plan.user, kept)?;
     }
     if plan.has(LayerKind::Limits) {
         limits::set(policy, others)?;

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::defence::Defence;
+use super::kept_folders::KeptFolder;
 use super::launcher_protocol::{Launch, StepContext as _, StepError};
 use super::memory::{has_memory, pace};
 use super::policy::{User, Writable};
 use crate::scratch_dir::remove_all;
 
 /// The fastest that a bot can write, in bytes per second.
-const MAX_WRITE_RATE: u64 = 4 << 30;
+const MAX_WRITE_RATE: u64 = 16 << 30;
 /// The shortest interval between two measurements.
 const MIN_INTERVAL: Duration = Duration::from_micros(300);
 /// Interval between measurements, whatever a bot writes.
@@ -44,8 +45,10 @@ pub(super) struct FolderWatch<'a> {
 /// A folder and what was measured last.
 struct WatchedFolder<'a> {
     writable: &'a Writable,
-    /// Its path without links, as the kernel names the files in it.
+    /// Its path without links, as the kernel names the files in it, or that of the file system in its place.
     real: PathBuf,
+    /// Whether it has a file system of its size. Then only the lengths of files with holes can exceed its quota.
+    is_exact: bool,
     used: u64,
     /// Bytes that the bot has written since the last measurement.
     since: u64,
@@ -66,10 +69,15 @@ struct Counting<'a> {
 
 impl<'a> FolderWatch<'a> {
     /// Watches the folders of a bot that has just started.
-    pub(super) fn of(launch: &'a Launch, processes: &[i32]) -> Self {
+    pub(super) fn of(launch: &'a Launch, processes: &[i32], kept: &[KeptFolder]) -> Self {
+        let exact =
+            |writable: &Writable| kept.iter().find(|kept| kept.path == writable.path).map(KeptFolder::inside);
         let folder = |writable: &'a Writable| WatchedFolder {
             writable,
-            real: fs::canonicalize(&writable.path).unwrap_or_else(|_| writable.path.clone()),
+            is_exact: exact(writable).is_some(),
+            real: exact(writable)
+                .or_else(|| fs::canonicalize(&writable.path).ok())
+                .unwrap_or_else(|| writable.path.clone()),
             used: 0,
             since: 0,
             measured: None,
@@ -93,6 +101,9 @@ impl<'a> FolderWatch<'a> {
             return MEASURE_INTERVAL;
         }
         let each = self.folders.iter().map(|folder| {
+            if folder.is_exact {
+                return MEASURE_INTERVAL;
+            }
             let quota = folder.writable.bytes;
             let pace = pace(folder.used.saturating_add(folder.since), quota + quota / 32, MAX_WRITE_RATE);
             pace.max(folder.took * MEASURE_SHARE).max(MIN_INTERVAL)
@@ -107,12 +118,18 @@ impl<'a> FolderWatch<'a> {
         }
         let written = self.written.since_last(processes);
         let full = self.folders.iter_mut().find_map(|folder| {
-            folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
+            if !folder.is_exact {
+                folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
+            }
             if !folder.needs_measuring(self.counting.has(Defence::FolderPace)) {
                 return None;
             }
             let started = Instant::now();
-            folder.used = self.counting.bytes(&folder.real, folder.writable.bytes, processes);
+            folder.used = if folder.is_exact {
+                self.counting.in_folder(&folder.real, folder.writable.bytes)
+            } else {
+                self.counting.bytes(&folder.real, folder.writable.bytes, processes)
+            };
             (folder.since, folder.measured, folder.took) = (0, Some(started), started.elapsed());
             (folder.used > folder.writable.bytes).then(|| folder.writable.path.clone())
         });

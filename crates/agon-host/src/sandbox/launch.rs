@@ -21,6 +21,7 @@ use rustix::process::{
 use super::cgroup::{self, CgroupEntries, Cgroups};
 use super::enter::{self, Prepared};
 use super::folder_quota::{empty, prepare_folders};
+use super::kept_folders::KeptFolder;
 use super::launcher_protocol::{
     self, BotExit, Launch, LauncherEvent, LauncherRequest, StepContext as _, StepError,
 };
@@ -74,6 +75,8 @@ struct SupervisedBot<'a> {
     /// The first process of the bot's namespace. When it ends, the kernel kills all others.
     first: Option<Pid>,
     cgroups: Cgroups,
+    /// The file systems of its kept folders.
+    kept: Vec<KeptFolder>,
     /// Set if the bot is a fork of a zygote, and so not a child of the launcher.
     fork: Option<ForkHandle>,
 }
@@ -86,31 +89,35 @@ impl<'a> SupervisedBot<'a> {
         let entries = cgroups.entries().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
+        if let Some(mode) = plan.mode {
+            namespaces::open(mode)?;
+        }
+        let kept = KeptFolder::make_all(launch)?;
         if zygote.is_some() {
             let request = zygote_fork::restrictions(launch, others)?;
-            let init = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
+            let init = plan.mode.map(|_| NamespaceInit::make(launch, &kept)).transpose()?;
             let fork = ForkHandle::ask(request, fds, init.as_ref(), entries)?;
             let first = init.map(NamespaceInit::close);
-            return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
+            return Ok(Self { launch, bot: fork.bot, first, cgroups, kept, fork: Some(fork) });
         }
         let (report, write_report) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
-        let mut first = None;
-        if let Some(mode) = plan.mode {
-            namespaces::open(mode)?;
-            first = Some(fork_first()?);
-        }
+        let first = plan.mode.map(|_| fork_first()).transpose()?;
         let CgroupEntries { group, join_files } = entries;
         let bot = match fork_bot(group.as_ref())? {
             Forked::Parent(bot) => bot,
             Forked::Child(only) => {
                 drop(report);
                 let cgroup_files = join_files;
-                enter::become_bot(&only, Prepared { launch, fds, report: write_report, cgroup_files, others })
+                let kept = &kept;
+                enter::become_bot(
+                    &only,
+                    Prepared { launch, fds, report: write_report, cgroup_files, kept, others },
+                )
             }
         };
         drop((write_report, fds, join_files, group));
-        let running = Self { launch, bot, first, cgroups, fork: None };
+        let running = Self { launch, bot, first, cgroups, kept, fork: None };
         let mut error = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut error)
             .step("waiting for the bot to start")?;
@@ -149,7 +156,7 @@ impl<'a> SupervisedBot<'a> {
     fn watch(&self, control: &OwnedFd) -> Option<BotExit> {
         let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
         unsafe_syscalls::run_soon_after_wakeups();
-        let mut usage = UsageWatch::of(self.launch, self.bot, self.first);
+        let mut usage = UsageWatch::of(self.launch, self.bot, self.first, &self.kept);
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
             match poll(&mut fds, Some(&usage.interval().try_into().ok()?)) {
@@ -214,6 +221,10 @@ impl<'a> SupervisedBot<'a> {
                 }
                 Err(_) => break,
             }
+        }
+        for folder in &self.kept {
+            // If the bot has left what cannot be kept, the folder stays as it was.
+            let _ = folder.copy_back();
         }
         if self.launch.plan.mode.is_none() {
             for scratch in self.launch.policy.writable.iter().filter(|writable| !writable.kept) {

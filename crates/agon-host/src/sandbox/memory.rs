@@ -41,6 +41,8 @@ pub(super) const fn kill_threshold(limit: u64) -> u64 {
 /// Watches the memory of a bot's processes.
 pub(super) struct MemoryWatch {
     limit: u64,
+    /// Whether the bot had several processes at the last count.
+    has_several: bool,
     open_files: u64,
     weakened: Vec<Defence>,
     /// Whether pages may be in the swap space, where the cheap count does not see them.
@@ -78,6 +80,7 @@ impl MemoryWatch {
     pub(super) fn of(policy: &Policy) -> Self {
         Self {
             limit: policy.limits.memory,
+            has_several: false,
             open_files: policy.limits.open_files.into(),
             weakened: policy.weakened.clone(),
             has_swap: fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1),
@@ -95,14 +98,15 @@ impl MemoryWatch {
         !self.weakened.contains(&defence)
     }
 
-    /// What ends the bot.
+    /// What ends the bot. One with several processes gets less beyond its limit: counting them takes longer.
     const fn threshold(&self) -> u64 {
-        kill_threshold(self.limit)
+        if self.has_several { self.limit + self.limit / 32 } else { kill_threshold(self.limit) }
     }
 
-    /// When to count again: before the bot can have taken a tenth more than its limit.
+    /// When to count again: soon after the bot can have reached what ends it. The rest of the tenth is for a launcher that gets the
+    /// processor a little later.
     pub(super) fn interval(&self) -> Duration {
-        pace(self.used, self.limit + self.limit / 10, MAX_FAULT_RATE)
+        pace(self.used, self.threshold() + self.limit / 64, MAX_FAULT_RATE)
     }
 
     /// Whether all processes together exceed the limit.
@@ -110,6 +114,7 @@ impl MemoryWatch {
         if !self.has(Defence::MemoryCount) {
             return false;
         }
+        self.has_several = processes.len() > 1;
         let each: Vec<ProcessMemory> = processes.iter().map(|&pid| ProcessMemory::of(pid)).collect();
         self.faults.update(processes.iter().map(|&pid| (pid, faults(pid))).collect());
         let plain = each.iter().map(|one| one.private).sum::<u64>();

@@ -26,6 +26,7 @@ mod defence;
 mod enter;
 mod folder_quota;
 mod hidden_paths;
+mod kept_folders;
 mod landlock_rules;
 mod launch;
 mod launcher_protocol;

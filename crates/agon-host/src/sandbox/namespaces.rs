@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::CWD;
 use rustix::mount::{
     MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
-    mount_change, move_mount, open_tree, unmount,
+    mount_bind, mount_change, move_mount, open_tree, unmount,
 };
 use rustix::process::{chdir, getgid, getuid, pivot_root};
 use rustix::thread::UnshareFlags;
 
+use super::kept_folders::KeptFolder;
 use super::landlock_rules::DEVICES;
 use super::launcher_protocol::{Mode, StepContext as _, StepError};
-use super::policy::{Policy, User};
+use super::policy::{Policy, User, Writable};
 use super::unsafe_syscalls;
 
 /// The launcher's part: every process it forks from now on is in a new process namespace (and in its user namespace).
@@ -24,7 +25,8 @@ pub(super) fn open(mode: Mode) -> Result<(), StepError> {
         Mode::Plain => unsafe_syscalls::unshare(UnshareFlags::NEWPID).step("process namespace"),
         Mode::WithUser => {
             let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
-            unsafe_syscalls::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)
+            // The mount namespace is for the file systems that the launcher itself creates (`kept_folders`).
+            unsafe_syscalls::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNS)
                 .step("user and process namespace")?;
             // Map this user and group to themselves; no others exist inside.
             fs::write("/proc/self/setgroups", "deny").step("user namespace")?;
@@ -45,10 +47,10 @@ const BOT_NAMESPACES: UnshareFlags =
     UnshareFlags::NEWNS.union(UnshareFlags::NEWNET).union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
 
 /// The bot's part, before it drops its privileges: its own mounts, network, IPC and host name.
-pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
+pub(super) fn enter(policy: &Policy, user: Option<User>, kept: &[KeptFolder]) -> Result<(), StepError> {
     unsafe_syscalls::unshare(BOT_NAMESPACES).step("mount, network, IPC and host name namespaces")?;
     rustix::system::sethostname(b"agon").step("host name")?;
-    build_root(policy, user)
+    build_root(policy, user, kept)
 }
 
 /// A subtree from outside that is mounted inside.
@@ -59,9 +61,9 @@ struct BindMount {
 }
 
 /// Builds the new root. A nested path comes after the path that contains it.
-fn build_root(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
+fn build_root(policy: &Policy, user: Option<User>, kept: &[KeptFolder]) -> Result<(), StepError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("mount namespace")?;
-    let trees = trees(policy)?;
+    let trees = trees(policy, kept)?;
     let base = ["/tmp", "/run", "/mnt", "/var", "/proc"].into_iter().find(|path| Path::new(path).is_dir());
     let base = base.ok_or_else(|| StepError::new("mount namespace", "there is no folder to mount on"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -71,6 +73,10 @@ fn build_root(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
     for tree in &trees {
         attach(tree)
             .map_err(|error| StepError::new(format!("showing {} inside", tree.at.display()), error))?;
+    }
+    for folder in kept {
+        attach_kept(folder)
+            .map_err(|error| StepError::new(format!("showing {} inside", folder.path.display()), error))?;
     }
     for writable in policy.writable.iter().filter(|writable| !writable.kept) {
         let owner = user.map_or_else(|| (getuid().as_raw(), getgid().as_raw()), |user| (user.uid, user.gid));
@@ -107,7 +113,7 @@ fn seal() -> io::Result<()> {
 }
 
 /// Clones every mount that the policy names, with its attributes.
-fn trees(policy: &Policy) -> Result<Vec<BindMount>, StepError> {
+fn trees(policy: &Policy, exact: &[KeptFolder]) -> Result<Vec<BindMount>, StepError> {
     let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     let read_only = quiet | MountAttrFlags::MOUNT_ATTR_RDONLY;
     let mut wanted: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
@@ -115,7 +121,8 @@ fn trees(policy: &Policy) -> Result<Vec<BindMount>, StepError> {
     wanted.push((policy.program.clone(), read_only));
     // A readable folder may contain an executable one, or the program. Landlock decides what may be executed there.
     wanted.extend(policy.readable.iter().map(|path| (path.clone(), read_only)));
-    let kept = policy.writable.iter().filter(|writable| writable.kept);
+    let is_exact = |writable: &Writable| exact.iter().any(|folder| folder.path == writable.path);
+    let kept = policy.writable.iter().filter(|writable| writable.kept && !is_exact(writable));
     wanted.extend(kept.map(|kept| (kept.path.clone(), quiet | MountAttrFlags::MOUNT_ATTR_NOEXEC)));
     wanted.extend(DEVICES.iter().map(|device| (device.into(), MountAttrFlags::MOUNT_ATTR_NOSUID)));
     let mut places = Vec::new();
@@ -153,6 +160,21 @@ fn attach(tree: &BindMount) -> io::Result<()> {
     let at = inside(&tree.at);
     make_place(&at, tree.is_folder)?;
     move_mount(tree.mount.as_fd(), "", CWD, &at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(())
+}
+
+/// Attaches the file system of a kept folder, under both names if a symbolic link leads to it.
+fn attach_kept(folder: &KeptFolder) -> io::Result<()> {
+    let at = inside(&folder.real);
+    make_place(&at, true)?;
+    move_mount(folder.mount(), "", CWD, &at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    let named = inside(&folder.path);
+    if folder.path != folder.real
+        && !fs::canonicalize(&named).is_ok_and(|named| fs::canonicalize(&at).is_ok_and(|at| at == named))
+    {
+        make_place(&named, true)?;
+        mount_bind(&at, &named)?;
+    }
     Ok(())
 }
 

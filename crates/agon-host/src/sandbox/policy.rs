@@ -54,13 +54,16 @@ pub struct Policy {
     pub weakened: Vec<Defence>,
 }
 
+/// Maximum number of entries in a folder that a bot can write to.
+pub(super) const MAX_FOLDER_ENTRIES: u64 = 16_384;
+
 /// A folder that the bot can write to. It must exist.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Writable {
     /// Its path.
     pub path: PathBuf,
-    /// Maximum size of its content. Exact for a folder that is not kept, if there are namespaces. Otherwise the launcher measures
-    /// as often as needed and kills a bot before it exceeds this by a tenth.
+    /// Maximum size of its content. Exact if there are namespaces. Otherwise the launcher measures as often as needed and kills a bot
+    /// that exceeds it.
     pub bytes: u64,
     /// Whether the content is kept after the bot has ended. Otherwise the folder is scratch space and starts empty.
     pub kept: bool,

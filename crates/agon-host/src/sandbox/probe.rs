@@ -81,7 +81,7 @@ fn try_namespaces() -> (Option<Mode>, Result<String, StepError>) {
         trial(|| {
             let mut policy = Policy::new("/dev/null", "/");
             policy.readable.clear();
-            namespaces::enter(&policy, None)?;
+            namespaces::enter(&policy, None, &[])?;
             let proc = if Path::new("/proc/self").exists() { "" } else { ", without /proc" };
             if getpid().as_raw_nonzero().get() != 1 || Path::new("/etc/passwd").exists() {
                 return Err(StepError::new("namespaces", "the kernel created them but they do not isolate"));

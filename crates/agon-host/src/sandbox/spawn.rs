@@ -21,8 +21,8 @@ use super::launcher_protocol::{
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
 
-/// Timeout for ending everything, which usually takes a millisecond. After that the launcher itself is killed.
-const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout for ending everything and keeping what is in `data/`, which usually takes a millisecond. After that the launcher itself is killed.
+const KILL_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Timeout for starting, which takes milliseconds, or seconds on a very busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(30);

@@ -6,12 +6,13 @@ use rustix::process::Pid;
 
 use super::bot_processes::BotProcesses;
 use super::folder_quota::FolderWatch;
+use super::kept_folders::KeptFolder;
 use super::launcher_protocol::{BotExit, Launch};
 use super::layer::LayerKind;
 use super::memory::MemoryWatch;
 
 /// The shortest interval between two counts of the memory.
-const MIN_MEMORY_INTERVAL: Duration = Duration::from_millis(2);
+const MIN_MEMORY_INTERVAL: Duration = Duration::from_millis(1);
 /// The longest interval between two measurements. Orphans are reaped as often.
 const MAX_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -25,9 +26,9 @@ pub(super) struct UsageWatch<'a> {
 
 impl<'a> UsageWatch<'a> {
     /// For a bot that has just started. `first` is the first process of its namespace.
-    pub(super) fn of(launch: &'a Launch, bot: Pid, first: Option<Pid>) -> Self {
+    pub(super) fn of(launch: &'a Launch, bot: Pid, first: Option<Pid>, kept: &[KeptFolder]) -> Self {
         let processes = BotProcesses::of(bot, first, launch.policy.limits.processes > 1);
-        let folders = FolderWatch::of(launch, processes.all());
+        let folders = FolderWatch::of(launch, processes.all(), kept);
         let memory = launch.plan.has(LayerKind::Limits).then(|| MemoryWatch::of(&launch.policy));
         Self { processes, memory, folders }
     }

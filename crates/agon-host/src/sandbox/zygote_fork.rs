@@ -21,7 +21,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::cgroup::CgroupEntries;
-use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, Mode, StepContext as _, StepError};
+use super::kept_folders::KeptFolder;
+use super::launcher_protocol::{BotExit, Launch, MAX_DESCRIPTORS, StepContext as _, StepError};
 use super::layer::LayerKind;
 use super::unsafe_syscalls::{Forked, OnlyThread};
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
@@ -40,16 +41,15 @@ pub(super) struct NamespaceInit {
 }
 
 impl NamespaceInit {
-    /// Creates the namespaces of a bot. The zygote can enter them until [`Self::close`].
-    pub(super) fn make(launch: &Launch, mode: Mode) -> Result<Self, StepError> {
-        namespaces::open(mode)?;
+    /// Creates the namespaces of a bot, after [`namespaces::open`]. The zygote can enter them until [`Self::close`].
+    pub(super) fn make(launch: &Launch, kept: &[KeptFolder]) -> Result<Self, StepError> {
         let (mut result_reader, result_writer) = io::pipe().step("pipe")?;
         let (close_reader, close_writer) = io::pipe().step("pipe")?;
         let first = match unsafe_syscalls::fork().step("fork")? {
             Forked::Parent(first) => first,
             Forked::Child(only) => {
                 drop((result_reader, close_writer));
-                run_namespace_init(only, launch, result_writer, close_reader)
+                run_namespace_init(only, launch, kept, result_writer, close_reader)
             }
         };
         drop((result_writer, close_reader));
@@ -72,11 +72,12 @@ impl NamespaceInit {
 fn run_namespace_init(
     only: OnlyThread,
     launch: &Launch,
+    kept: &[KeptFolder],
     mut result_writer: io::PipeWriter,
     mut close_reader: io::PipeReader,
 ) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    match namespaces::enter(&launch.policy, launch.plan.user) {
+    match namespaces::enter(&launch.policy, launch.plan.user, kept) {
         Ok(()) => drop(result_writer.write_all(b"made")),
         Err(failure) => {
             let _ = result_writer.write_all(&serde_json::to_vec(&failure).unwrap_or_default());

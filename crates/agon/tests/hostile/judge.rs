@@ -8,14 +8,8 @@ use crate::{Bot, Expect, Game};
 /// Maximum size of a record of two short games, whatever a bot prints.
 const MAX_RECORD_BYTES: usize = 256 << 10;
 
-/// The most that a bot may hold, in per cent of its limit: a tenth more, and a quarter more while processes wait for a processor half
-/// of the time. The launcher must run in time to stop a bot.
-fn most_percent() -> u64 {
-    let pressure = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
-    let waiting =
-        pressure.split("avg10=").nth(1).and_then(|rest| rest.split('.').next()?.parse::<u64>().ok());
-    if waiting.is_some_and(|percent| percent >= 50) { 125 } else { 110 }
-}
+/// The most that a bot may hold, in per cent of its limit.
+const MAX_PERCENT: u64 = 110;
 
 /// Reports of a bot (`HELD 90 of 64 MiB: ...`) that it holds more than it may.
 pub fn exceeded(outcome: &AttackResult) -> Vec<String> {
@@ -24,8 +18,7 @@ pub fn exceeded(outcome: &AttackResult) -> Vec<String> {
         let (held, limit) = report.split_once(" of ")?;
         Some((held.parse::<u64>().ok()?, limit.parse::<u64>().ok()?))
     });
-    let most = most_percent();
-    let too_much = numbers.filter(|(held, limit)| held * 100 > limit * most);
+    let too_much = numbers.filter(|(held, limit)| held * 100 > limit * MAX_PERCENT);
     too_much.map(|(held, limit)| format!("it held {held} MiB of {limit}")).collect()
 }
 
@@ -116,23 +109,35 @@ const MAX_UNBILLED_MICROSECONDS: i64 = 20_000;
 /// Minimum that an attack gets for free in a game when its defence is off.
 pub const MIN_FREE_MICROSECONDS: i64 = 120_000;
 
-/// CPU time that the bot has used and was not charged, in each game in which it reported it.
+/// CPU time that the bot has used and that was not charged or not even counted, in each game in which it reported it.
 pub fn free_microseconds(outcome: &AttackResult) -> Vec<i64> {
-    outcome.replay["games"].as_array().into_iter().flatten().filter_map(free_in).collect()
+    let games = outcome.replay["games"].as_array().into_iter().flatten();
+    games.filter_map(|game| Some(free_in(game)?.max(uncounted_in(game)?))).collect()
 }
 
-/// The same in one game.
+/// CPU time that the bot has used in a game and was not charged.
 fn free_in(game: &Json) -> Option<i64> {
+    Some(used_in(game)? - (sum_of(game, "wall_us") - sum_of(game, "wait_us")) as i64)
+}
+
+/// CPU time that the bot has used in a game and that was not counted. On a busy machine such a bot may be charged for other reasons.
+fn uncounted_in(game: &Json) -> Option<i64> {
+    Some(used_in(game)? - sum_of(game, "cpu_us") as i64)
+}
+
+/// The sum of a kind of time of the bot's answers.
+fn sum_of(game: &Json, name: &str) -> f64 {
+    game["times"][0][name].as_array().into_iter().flatten().filter_map(Json::as_f64).sum()
+}
+
+/// CPU time that the bot says it has used.
+fn used_in(game: &Json) -> Option<i64> {
     let faults = game["faults"].as_array()?.iter().filter(|fault| fault["seat"] == 0);
     let used = faults.filter_map(|fault| {
         let (_, rest) = fault["says"].as_str()?.rsplit_once("USED ")?;
         rest.split(' ').next()?.parse::<i64>().ok()
     });
-    let times = &game["times"][0];
-    let sum =
-        |name: &str| -> f64 { times[name].as_array().into_iter().flatten().filter_map(Json::as_f64).sum() };
-    let charged = (sum("wall_us") - sum("wait_us")) as i64;
-    used.last().map(|used| used - charged)
+    used.last()
 }
 
 /// Answers of a seat in a game as in the record; faults as `!crash`.

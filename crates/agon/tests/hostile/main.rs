@@ -173,15 +173,7 @@ fn stand_up_as(bot: &Bot, who: Who) {
         agon_test_servers::cannot_run(lacks, &format!("as {who:?}: no suitable Python that {who:?} can run"));
         return;
     };
-    let mut outcome = harness.play(bot, "on");
-    // While the machine is too busy to run the launcher, a bot can take more than its limit. So the best of three counts.
-    for _ in 0..2 {
-        if judge::exceeded(&outcome).is_empty() {
-            break;
-        }
-        harness = Harness::new(bot, who).expect("it was there before");
-        outcome = harness.play(bot, "on");
-    }
+    let outcome = harness.play(bot, "on");
     let mut wrong = judge::wrong(bot, &outcome);
     wrong.extend(harness.damage(&outcome));
     assert!(wrong.is_empty(), "{} as {who:?}: {wrong:#?}\n{}", bot.name, judge::excerpt(&outcome));

@@ -245,19 +245,19 @@ collection! {
         kernel_signals Connect Nothing, "pending-signals";
         cache_advice Connect Nothing, "page-advice";
         // Disk.
-        disk_reserved Connect Nothing, "blocks";
-        disk_deleted Connect Fault("crash", "wrote more"), "deleted-files";
-        disk_replaced Connect Fault("crash", "wrote more"), "deleted-files";
-        disk_deleted_mapped Connect Fault("crash", "wrote more"), "deleted-files";
-        disk_deleted_children Connect Harmless, "deleted-files";
-        disk_thread_table Connect Nothing, "descriptor-tables";
-        disk_in_flight Connect Nothing, "descriptor-tables";
-        disk_nameless Connect Nothing, "descriptor-tables,deleted-files";
-        disk_sparse Connect Fault("crash", "wrote more"), "lengths";
-        disk_entries Connect Fault("crash", "wrote more"), "entries";
-        disk_fast Connect Fault("crash", "wrote more"), "folder-pace";
-        disk_mapped_writes Connect Fault("crash", "wrote more"), "blocks,lengths";
-        disk_deep Connect Fault("crash", "wrote more"), "unlistable-folders";
+        disk_reserved Connect Nothing, "blocks,exact-folders";
+        disk_deleted Connect Fault("crash", "No space left"), "deleted-files,exact-folders";
+        disk_replaced Connect Fault("crash", "No space left"), "deleted-files,exact-folders";
+        disk_deleted_mapped Connect Fault("crash", "No space left"), "deleted-files,exact-folders";
+        disk_deleted_children Connect Harmless, "deleted-files,exact-folders";
+        disk_thread_table Connect Nothing, "descriptor-tables,exact-folders";
+        disk_in_flight Connect Nothing, "descriptor-tables,exact-folders";
+        disk_nameless Connect Nothing, "descriptor-tables,deleted-files,exact-folders";
+        disk_sparse Connect Fault("crash", "wrote more"), "lengths,exact-folders";
+        disk_entries Connect Fault("crash", ""), "entries,exact-folders";
+        disk_fast Connect Fault("crash", "No space left"), "folder-pace,exact-folders";
+        disk_mapped_writes Connect Fault("crash", "bus error"), "blocks,lengths,exact-folders";
+        disk_deep Connect Fault("crash", "wrote more"), "unlistable-folders,exact-folders";
     }
     charged {
         clock_by_threads;
