@@ -123,7 +123,7 @@ impl NatsConnection {
                     if std::mem::take(&mut is_first) {
                         retrying(&error);
                     }
-                    tokio::time::sleep(CONNECT_RETRY_DELAY.min(wait - started.elapsed().min(wait))).await;
+                    tokio::time::sleep(CONNECT_RETRY_DELAY.min(wait.saturating_sub(started.elapsed()))).await;
                 }
                 Err(GridError::Unreachable { url, what, .. }) => {
                     return Err(GridError::Unreachable { url, what, seconds: started.elapsed().as_secs() });

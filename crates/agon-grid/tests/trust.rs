@@ -112,10 +112,11 @@ fn forge(one: &mut MatchReport) {
     });
 }
 
+/// Changes the reports of a job before they are sent.
+type Falsification<'a> = dyn Fn(&ScriptedWorker, &PhaseSpec, &mut Vec<MatchReport>, &Job) + Sync + 'a;
+
 /// Has a worker falsify its second job. Returns the reason for its ban. Without cross-checks, so that only the report itself can tell.
-fn ban_reason_of(
-    change: &(dyn Fn(&ScriptedWorker, &PhaseSpec, &mut Vec<MatchReport>, &Job) + Sync),
-) -> String {
+fn ban_reason_of(change: &Falsification<'_>) -> String {
     let fixture = Fixture::new(options());
     let script = async {
         let liar = fixture.hand("liar").await;

@@ -24,7 +24,7 @@ use agon_host::{HelloInfo, LoadCheck, PlayerOptions, Program, python, sandbox};
 use common::{Seated, alone, faults, ms, play, script, settings};
 
 /// Limit of a move.
-const LIMIT: Duration = Duration::from_millis(1000);
+const LIMIT: Duration = Duration::from_secs(1);
 /// Number of moves of each bot: three in which it attacks, and one in which it reports.
 const MOVES: u32 = 4;
 /// Maximum CPU time that a bot gets without being charged, for each move: 2 % of its limit.

@@ -112,7 +112,7 @@ fn holds(attack: &Attack) {
         };
         assert!(held <= most_held, "{name} {situation:?}: {held} MiB {outcome:?}");
         let ended = match &outcome.ended {
-            BotExit::FolderFull(_) => BotExit::FolderFull(PathBuf::new()),
+            BotExit::FolderFull(_) => folder_full(),
             other => other.clone(),
         };
         assert_eq!(ended, killed.unwrap_or(BotExit::Exited(0)), "{name} {situation:?}: {outcome:?}");
@@ -129,21 +129,21 @@ fn holds(attack: &Attack) {
     });
 }
 
-fn folder_full() -> Option<BotExit> {
-    Some(BotExit::FolderFull(PathBuf::new()))
+fn folder_full() -> BotExit {
+    BotExit::FolderFull(PathBuf::new())
 }
 
 #[test]
 fn memory_made_read_only_is_counted() {
     holds(&Attack {
         name: "read-only memory",
-        code: r#"
+        code: r"
 for count in range(1, 65):
     address = take(8 << 20)
     ctypes.memset(address, 1, 8 << 20)
     libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(8 << 20), 1)
     held(count * 8, 256)
-"#,
+",
         target: Target::Memory,
         defences: &[Defence::MemoryCount],
         killed: Some(BotExit::TooMuchMemory),
@@ -154,14 +154,14 @@ for count in range(1, 65):
 fn mapping_that_grows_like_a_stack_is_refused() {
     holds(&Attack {
         name: "growing stack",
-        code: r#"
+        code: r"
 try:
     for count in range(1, 65):
         ctypes.memset(take(8 << 20, 0x100), 1, 8 << 20)
         held(count * 8, 256)
 except OSError:
     pass
-"#,
+",
         target: Target::Memory,
         defences: &[Defence::MappingFlags, Defence::MemoryCount],
         killed: None,
@@ -172,7 +172,7 @@ except OSError:
 fn enlarged_copy_of_the_stack_is_counted() {
     holds(&Attack {
         name: "copy of the stack",
-        code: r#"
+        code: r"
 libc.getauxval.restype = ctypes.c_ulong
 page = libc.getauxval(31) & ~4095
 while libc.msync(page + 4096, 4096, 1) == 0:
@@ -183,7 +183,7 @@ for count in range(1, 65):
     size = count * step
     ctypes.memset(address + size - step + 4096, 1, step - 4096)
     held(count * 8, 256)
-"#,
+",
         target: Target::Memory,
         defences: &[Defence::MemoryCount],
         killed: Some(BotExit::TooMuchMemory),
@@ -214,13 +214,13 @@ os.wait()
 fn page_tables_are_counted() {
     holds(&Attack {
         name: "page tables",
-        code: r#"
+        code: r"
 for count in range(1, 129):
     address = take(2 << 30, 0x4000, 1)
     for place in range(0, 2 << 30, 2 << 20):
         ctypes.string_at(address + place, 1)
     held(count * 4, 256)
-"#,
+",
         target: Target::Memory,
         defences: &[Defence::PageTables],
         killed: Some(BotExit::TooMuchMemory),
@@ -256,7 +256,7 @@ for count in range(1, 129):
 "#,
         target: Target::Folder,
         defences: &[Defence::DeletedFiles],
-        killed: folder_full(),
+        killed: Some(folder_full()),
     });
 }
 
@@ -275,7 +275,7 @@ for count in range(1, 240):
 "#,
         target: Target::Folder,
         defences: &[Defence::DeletedFiles],
-        killed: folder_full(),
+        killed: Some(folder_full()),
     });
 }
 
@@ -293,7 +293,7 @@ for count in range(1, 1000):
 "#,
         target: Target::Folder,
         defences: &[Defence::FolderPace],
-        killed: folder_full(),
+        killed: Some(folder_full()),
     });
 }
 

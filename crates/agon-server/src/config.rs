@@ -97,6 +97,7 @@ impl Rate {
     }
 
     /// The rate of a network with this many times the limit of one address.
+    #[must_use]
     pub const fn times(self, factor: u32) -> Self {
         let every = match self.every.checked_div(factor) {
             Some(every) => every,

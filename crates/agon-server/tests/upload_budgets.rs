@@ -71,7 +71,14 @@ async fn account_cannot_fill_the_disk() {
     assert!(!names.contains(&"Three".to_owned()), "the refused bot takes part: {names:?}");
     let bots = site.app.config.data.join("competitions/cup/bots");
     let files = walk(&bots);
-    assert_eq!(files.iter().filter(|file| file.ends_with(".py")).count(), 2, "{files:?}");
+    assert_eq!(
+        files
+            .iter()
+            .filter(|file| std::path::Path::new(file).extension().is_some_and(|ending| ending == "py"))
+            .count(),
+        2,
+        "{files:?}"
+    );
     assert_eq!(walk(&site.app.config.data.join("incoming")), [""; 0]);
     assert_eq!(submit(&bob, "Other", MIB).await.status, 201, "another account has a quota of its own");
 }

@@ -52,8 +52,9 @@ fn form(file: &[u8]) -> Arc<Vec<u8>> {
 fn bomb(bytes: usize) -> Arc<Vec<u8>> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("bot.py", SimpleFileOptions::default()).unwrap();
+    let piece = vec![0; 1 << 20];
     for _ in 0..bytes >> 20 {
-        writer.write_all(&[0; 1 << 20]).unwrap();
+        writer.write_all(&piece).unwrap();
     }
     form(&writer.finish().unwrap().into_inner())
 }

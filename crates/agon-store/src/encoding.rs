@@ -73,14 +73,6 @@ fn encode_meter(meter: Option<MeterKind>) -> u8 {
     number.map_or(0, |number| number as u8 + 1)
 }
 
-/// Reverses [`encode_meter`].
-fn decode_meter(byte: u8) -> Option<Option<MeterKind>> {
-    match usize::from(byte).checked_sub(1) {
-        None => Some(None),
-        Some(number) => MeterKind::ALL.get(number).copied().map(Some),
-    }
-}
-
 fn read_byte(bytes: &mut &[u8]) -> Option<u8> {
     let (&byte, rest) = bytes.split_first()?;
     *bytes = rest;
@@ -101,7 +93,10 @@ fn read_seat(bytes: &mut &[u8], version: u8) -> Option<SeatResult> {
         *count = read_varint_u32(bytes)?;
     }
     let (thought_ns, longest_ns) = (read_varint(bytes)?, read_varint(bytes)?);
-    let meter = if version == SEATS_WITHOUT_METERS { None } else { decode_meter(read_byte(bytes)?)? };
+    let meter = match if version == SEATS_WITHOUT_METERS { 0 } else { read_byte(bytes)? } {
+        0 => None,
+        number => Some(*MeterKind::ALL.get(usize::from(number) - 1)?),
+    };
     Some(SeatResult { entrant, score, place, stats, answers, faults, thought_ns, longest_ns, meter })
 }
 

@@ -268,7 +268,7 @@ fn hostile_bots(folder: &Path, functions: &[&str]) -> Vec<String> {
     names
 }
 
-/// A number that depends on these two only (SplitMix64).
+/// A number that depends on these two only (`SplitMix64`).
 fn mix(seed: u64, number: u64) -> usize {
     let mut bits = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -104,7 +104,8 @@ mod tests {
     /// A plain folder with the files of a cgroup: a real one has controllers only where the machine's owner gives them to it.
     fn folder(controllers: &str, members: &[Pid]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let members: String = members.iter().map(|pid| format!("{}\n", pid.as_raw_nonzero())).collect();
+        let members: Vec<String> = members.iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
+        let members = members.join("\n");
         for (file, text) in [
             ("cgroup.controllers", controllers),
             ("cgroup.subtree_control", ""),

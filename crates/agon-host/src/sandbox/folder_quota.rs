@@ -117,7 +117,7 @@ impl<'a> FolderWatch<'a> {
             return None;
         }
         let written = self.written.since_last(processes);
-        let full = self.folders.iter_mut().find_map(|folder| {
+        self.folders.iter_mut().find_map(|folder| {
             if !folder.is_exact {
                 folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
             }
@@ -132,8 +132,7 @@ impl<'a> FolderWatch<'a> {
             };
             (folder.since, folder.measured, folder.took) = (0, Some(started), started.elapsed());
             (folder.used > folder.writable.bytes).then(|| folder.writable.path.clone())
-        });
-        full
+        })
     }
 }
 

@@ -135,7 +135,7 @@ impl MemoryWatch {
         if !self.has(Defence::PageTables) || (possible < self.limit / 64 && !self.has_swap) {
             return 0;
         }
-        each.iter().map(|one| one.tables_and_swap()).sum()
+        each.iter().map(ProcessMemory::tables_and_swap).sum()
     }
 
     /// Buffers of sockets and pipes, and descriptions of mappings. `other` is the memory besides.

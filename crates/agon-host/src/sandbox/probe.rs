@@ -19,7 +19,9 @@ use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 /// Tries every layer. Without given folders, the bots' cgroups are created below this process's own.
 pub(super) fn all(cgroups: Option<Vec<PathBuf>>) -> SandboxProbe {
     let cgroups = cgroups.unwrap_or_else(own_cgroup);
-    cgroups.iter().for_each(|parent| cgroup::remove_stale(parent));
+    for parent in &cgroups {
+        cgroup::remove_stale(parent);
+    }
     let version = trial(|| landlock_version().map(|version| version.to_string()));
     let landlock = version.as_ref().ok().and_then(|version| version.parse().ok()).unwrap_or(0);
     let (mode, namespaces) = try_namespaces();

@@ -20,6 +20,7 @@ use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, KERNEL_OBJECTS, LANDLOCK_CALLS
 
 /// Options of the filters, besides the lists below.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, each named where it is set")]
 pub(super) struct SeccompOptions {
     /// The bot may start threads, and processes if `may_start_processes`.
     pub may_fork: bool,

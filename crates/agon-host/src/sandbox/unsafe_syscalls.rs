@@ -49,9 +49,9 @@ pub(super) fn fork() -> io::Result<Forked> {
 
 /// Forks, and starts the child in a version 2 cgroup. Fails as [`fork`] does, and on kernels before 5.7.
 pub(super) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
+    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
     require_one_thread()?;
     // The values are bit sets and numbers; all others, among them every address, stay zero.
-    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
     // SAFETY: `clone_args` is made of integers, for which all zeroes is a valid value.
     let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
     wanted.flags = CLONE_INTO_CGROUP;

@@ -77,7 +77,7 @@ pub struct Run {
     /// Print events as JSON, one object per line
     #[arg(long)]
     pub json: bool,
-    /// Serve metrics of the run at http://ADDRESS/metrics, such as 127.0.0.1:9464
+    /// Serve metrics of the run at `http://ADDRESS/metrics`, such as 127.0.0.1:9464
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
     /// Options for playing on workers.

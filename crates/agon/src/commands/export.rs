@@ -37,7 +37,8 @@ pub fn run(args: &args::Export) -> Result<(), Diagnostic> {
     if args.json {
         return output::print_json("export", document(archive, &files));
     }
-    output::print(&files.iter().map(|(path, is)| format!("{path}  {is}\n")).collect::<String>())
+    let lines: Vec<String> = files.iter().map(|(path, is)| format!("{path}  {is}")).collect();
+    output::print(&(lines.join("\n") + "\n"))
 }
 
 /// Describes an archive in two lines.

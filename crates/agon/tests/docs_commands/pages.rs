@@ -60,8 +60,8 @@ pub fn blocks(page: &'static str) -> Vec<Block> {
         };
         let indent = line.len() - line.trim_start().len();
         let content = lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```");
-        let text: String =
-            content.map(|line| format!("{}\n", line.get(indent..).unwrap_or_default())).collect();
+        let text =
+            content.fold(String::new(), |text, line| text + line.get(indent..).unwrap_or_default() + "\n");
         if ["sh", "sql"].contains(&kind) {
             found.push(Block { page, line: number + 2, kind: kind.to_owned(), text });
         }

@@ -133,11 +133,11 @@ fn sum_of(game: &Json, name: &str) -> f64 {
 /// CPU time that the bot says it has used.
 fn used_in(game: &Json) -> Option<i64> {
     let faults = game["faults"].as_array()?.iter().filter(|fault| fault["seat"] == 0);
-    let used = faults.filter_map(|fault| {
+    let mut used = faults.filter_map(|fault| {
         let (_, rest) = fault["says"].as_str()?.rsplit_once("USED ")?;
         rest.split(' ').next()?.parse::<i64>().ok()
     });
-    used.last()
+    used.next_back()
 }
 
 /// Answers of a seat in a game as in the record; faults as `!crash`.

@@ -48,7 +48,7 @@ impl StageCoordinator<'_> {
     fn report_failing_worker(&self, worker: &str, message: &str) {
         let failures = self.context().workers().count_failure(worker);
         if failures < MIN_FAILURES_REPORTED
-            || failures % MIN_FAILURES_REPORTED != 0
+            || !failures.is_multiple_of(MIN_FAILURES_REPORTED)
             || !(failures / MIN_FAILURES_REPORTED).is_power_of_two()
         {
             return;
