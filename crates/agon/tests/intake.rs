@@ -344,7 +344,7 @@ fn data_above_the_quota_is_a_fault() {
     assert!(text.contains("No space left on device") || text.contains("wrote more than allowed"), "{text}");
     assert!(place.path("data").is_dir());
     for number in 0..65 {
-        std::fs::write(place.path(&format!("data/{number}")), vec![0; 1 << 20]).unwrap();
+        fs::write(place.path(&format!("data/{number}")), vec![0; 1 << 20]).unwrap();
     }
     let said = place.five("Greedy.py");
     assert_eq!(
