@@ -4,6 +4,7 @@
 //! launcher runs again. Where there are namespaces, the bot therefore gets a file system in memory of exactly that size. The launcher
 //! copies the folder to it before the bot starts, and back when all processes of the bot have ended. Each file is replaced as a whole.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io;
@@ -37,6 +38,8 @@ pub(super) struct KeptFolder {
     quota: u64,
     owner: Option<User>,
     mount: OwnedFd,
+    /// What was copied to the file system, relative to the folder. Of the kept folder only this can have been deleted by the bot.
+    copied: HashSet<PathBuf>,
 }
 
 impl KeptFolder {
@@ -48,9 +51,10 @@ impl KeptFolder {
         }
         let mut made = Vec::new();
         for writable in launch.policy.writable.iter().filter(|writable| writable.kept) {
-            let Ok(folder) = Self::make(writable, launch.plan.user) else { return Ok(Vec::new()) };
+            let Ok(mut folder) = Self::make(writable, launch.plan.user) else { return Ok(Vec::new()) };
             let step = format!("copying {}", writable.path.display());
-            copy_in(&folder.real, &folder.inside(), 0).step(&step)?;
+            let copy = FolderCopy { from: &folder.real, to: &folder.inside() };
+            copy.copy_all(Path::new(""), 0, &mut folder.copied).step(&step)?;
             made.push(folder);
         }
         Ok(made)
@@ -77,7 +81,14 @@ impl KeptFolder {
             | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         let mount = fsmount(system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
         let real = fs::canonicalize(&writable.path)?;
-        Ok(Self { path: writable.path.clone(), real, quota: writable.bytes, owner, mount })
+        Ok(Self {
+            path: writable.path.clone(),
+            real,
+            quota: writable.bytes,
+            owner,
+            mount,
+            copied: HashSet::new(),
+        })
     }
 
     /// The mount, to be attached in the bot's namespace.
@@ -90,14 +101,15 @@ impl KeptFolder {
         PathBuf::from(format!("/proc/self/fd/{}", self.mount.as_raw_fd()))
     }
 
-    /// Makes the kept folder equal to what the bot has left. Call it when no process of the bot runs. If the bot has left more than its
+    /// Repeats in the kept folder what the bot has changed. What is there besides, and was not shown to the bot, stays. Call it when no process of the bot runs. If the bot has left more than its
     /// quota (by lengths), or folders that cannot be listed, the kept folder stays as it was before.
     pub(super) fn copy_back(&self) -> io::Result<()> {
         let inside = self.inside();
         if total_bytes(&inside, 0)? > self.quota {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        copy_changes(&inside, &self.real, self.owner)
+        let copy = FolderCopy { from: &inside, to: &self.real };
+        copy.copy_changes(Path::new(""), &self.copied, self.owner)
     }
 }
 
@@ -128,63 +140,78 @@ fn total_bytes(folder: &Path, depth: usize) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Copies the content of a folder to an empty one, with owners, modes and times.
-fn copy_in(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
-    if depth > MAX_DEPTH {
-        return Err(io::Error::other("its folders are nested too deep"));
-    }
-    for (name, metadata) in entries(from)? {
-        let (source, target) = (from.join(&name), to.join(&name));
-        if metadata.is_dir() {
-            fs::create_dir(&target)?;
-            copy_in(&source, &target, depth + 1)?;
-            fs::set_permissions(&target, Permissions::from_mode(metadata.mode() & KEPT_MODE))?;
-        } else {
-            let mut file = File::create_new(&target)?;
-            io::copy(&mut File::open(&source)?, &mut file)?;
-            file.set_permissions(Permissions::from_mode(metadata.mode() & KEPT_MODE))?;
-            file.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
-        }
-        // Where every process has the same user there is nothing to change.
-        if getuid().is_root() {
-            lchown(&target, Some(metadata.uid()), Some(metadata.gid()))?;
-        }
-    }
-    Ok(())
+/// A copy from one folder to another.
+struct FolderCopy<'a> {
+    from: &'a Path,
+    to: &'a Path,
 }
 
-/// Makes a folder equal to another one. A file with the same length and time stays.
-fn copy_changes(from: &Path, to: &Path, owner: Option<User>) -> io::Result<()> {
-    let wanted = entries(from)?;
-    for entry in fs::read_dir(to)? {
-        let entry = entry?;
-        let found = wanted.iter().find(|(name, _)| *name == entry.file_name());
-        if found.is_none_or(|(_, metadata)| {
-            metadata.is_dir() != entry.file_type().is_ok_and(|kind| kind.is_dir())
-        }) {
-            remove(&entry.path())?;
+impl FolderCopy<'_> {
+    /// Copies the content of a folder, relative to both, with owners, modes and times. Adds what was copied to a list.
+    fn copy_all(&self, at: &Path, depth: usize, copied: &mut HashSet<PathBuf>) -> io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other("its folders are nested too deep"));
         }
-    }
-    for (name, metadata) in wanted {
-        let (source, target) = (from.join(&name), to.join(&name));
-        if metadata.is_dir() {
-            if !target.exists() {
+        for (name, metadata) in entries(&self.from.join(at))? {
+            let entry = at.join(name);
+            let (source, target) = (self.from.join(&entry), self.to.join(&entry));
+            let permissions = Permissions::from_mode(metadata.mode() & KEPT_MODE);
+            if metadata.is_dir() {
                 fs::create_dir(&target)?;
+                self.copy_all(&entry, depth + 1, copied)?;
+                fs::set_permissions(&target, permissions)?;
+            } else {
+                let mut file = File::create_new(&target)?;
+                io::copy(&mut File::open(&source)?, &mut file)?;
+                file.set_permissions(permissions)?;
+                file.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
             }
-            copy_changes(&source, &target, owner)?;
-            fs::set_permissions(&target, Permissions::from_mode(metadata.mode() & KEPT_MODE))?;
-        } else if !is_same(&metadata, &target) {
-            let mode = metadata.mode() & KEPT_MODE;
-            let mut file = AtomicFile::options().mode(mode).if_exists(IfExists::Replace).create(&target)?;
-            io::copy(&mut File::open(&source)?, &mut file)?;
-            file.finish()?;
-            File::open(&target)?.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
+            // Where every process has the same user there is nothing to change.
+            if getuid().is_root() {
+                lchown(&target, Some(metadata.uid()), Some(metadata.gid()))?;
+            }
+            copied.insert(entry);
         }
-        if let Some(user) = owner {
-            lchown(&target, Some(user.uid), Some(user.gid))?;
-        }
+        Ok(())
     }
-    Ok(())
+
+    /// Copies what has changed since everything in `copied` was copied in the other direction. A file with the same length and time
+    /// stays.
+    fn copy_changes(&self, at: &Path, copied: &HashSet<PathBuf>, owner: Option<User>) -> io::Result<()> {
+        let wanted = entries(&self.from.join(at))?;
+        for entry in fs::read_dir(self.to.join(at))? {
+            let entry = entry?;
+            let is_wanted = wanted.iter().any(|(name, metadata)| {
+                let kind = entry.file_type();
+                *name == entry.file_name() && kind.is_ok_and(|kind| kind.is_dir() == metadata.is_dir())
+            });
+            if !is_wanted && copied.contains(&at.join(entry.file_name())) {
+                remove(&entry.path())?;
+            }
+        }
+        for (name, metadata) in wanted {
+            let entry = at.join(name);
+            let (source, target) = (self.from.join(&entry), self.to.join(&entry));
+            if metadata.is_dir() {
+                if !target.is_dir() {
+                    fs::create_dir(&target)?;
+                }
+                self.copy_changes(&entry, copied, owner)?;
+                fs::set_permissions(&target, Permissions::from_mode(metadata.mode() & KEPT_MODE))?;
+            } else if !is_same(&metadata, &target) {
+                let mode = metadata.mode() & KEPT_MODE;
+                let mut file =
+                    AtomicFile::options().mode(mode).if_exists(IfExists::Replace).create(&target)?;
+                io::copy(&mut File::open(&source)?, &mut file)?;
+                file.finish()?;
+                File::open(&target)?.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
+            }
+            if let Some(user) = owner {
+                lchown(&target, Some(user.uid), Some(user.gid))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -229,30 +256,44 @@ mod tests {
         found
     }
 
+    fn copy_in(from: &Path, to: &Path) -> io::Result<HashSet<PathBuf>> {
+        let mut copied = HashSet::new();
+        FolderCopy { from, to }.copy_all(Path::new(""), 0, &mut copied).map(|()| copied)
+    }
+
     #[test]
-    fn folder_becomes_equal_to_the_bots_copy_and_unchanged_files_stay() {
+    fn changes_of_the_bot_are_repeated_and_unchanged_files_stay() {
         let (kept, inside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        tree(
-            kept.path(),
-            &[
-                ("same", "1"),
-                ("changed", "old"),
-                ("gone", "x"),
-                ("sub/deep/file", "y"),
-                ("was_folder/a", "b"),
-            ],
-        );
-        copy_in(kept.path(), inside.path(), 0).unwrap();
+        let before =
+            [("same", "1"), ("changed", "old"), ("gone", "x"), ("sub/deep/file", "y"), ("was_folder/a", "b")];
+        tree(kept.path(), &before);
+        let copied = copy_in(kept.path(), inside.path()).unwrap();
         assert_eq!(list(kept.path()), list(inside.path()));
         let inode = || fs::metadata(kept.path().join("same")).unwrap().ino();
-        let before = inode();
+        let number = inode();
         fs::write(inside.path().join("changed"), "longer").unwrap();
         fs::remove_file(inside.path().join("gone")).unwrap();
         fs::remove_dir_all(inside.path().join("was_folder")).unwrap();
         tree(inside.path(), &[("was_folder", "a file now"), ("new/one", "z")]);
-        copy_changes(inside.path(), kept.path(), None).unwrap();
+        let back = FolderCopy { from: inside.path(), to: kept.path() };
+        back.copy_changes(Path::new(""), &copied, None).unwrap();
         assert_eq!(list(kept.path()), list(inside.path()));
-        assert_eq!(inode(), before);
+        assert_eq!(inode(), number);
+    }
+
+    #[test]
+    fn what_the_bot_never_saw_stays() {
+        let (kept, inside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        tree(kept.path(), &[("own", "1"), ("sub/own", "2")]);
+        std::os::unix::fs::symlink("/nowhere", kept.path().join("link")).unwrap();
+        let copied = copy_in(kept.path(), inside.path()).unwrap();
+        // Another bot with the same folder, or its author, adds something meanwhile.
+        tree(kept.path(), &[("other", "3"), ("sub/other", "4")]);
+        fs::remove_file(inside.path().join("own")).unwrap();
+        let back = FolderCopy { from: inside.path(), to: kept.path() };
+        back.copy_changes(Path::new(""), &copied, None).unwrap();
+        assert_eq!(list(kept.path()), ["other 3", "sub/", "sub/other 4", "sub/own 2"]);
+        assert!(kept.path().join("link").symlink_metadata().is_ok());
     }
 
     #[test]
@@ -265,7 +306,7 @@ mod tests {
         fs::create_dir_all(&path).unwrap();
         assert!(total_bytes(folder.path(), 0).is_err());
         let to = tempfile::tempdir().unwrap();
-        assert!(copy_in(folder.path(), to.path(), 0).is_err());
+        assert!(copy_in(folder.path(), to.path()).is_err());
     }
 
     #[test]
