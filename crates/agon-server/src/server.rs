@@ -105,22 +105,26 @@ async fn sweep_sessions(app: AppState) {
 /// Starts a server with secrets from the environment and runs it until SIGTERM or SIGINT. Calls `on_bound` when the port is bound, before
 /// the first request is answered.
 pub async fn serve(mut config: Config, on_bound: impl FnOnce(&Server)) -> Result<(), StartError> {
+    // From now on: a server that is stopped while it starts ends cleanly.
+    let stop = wait_for_stop_signal();
     config.take_secrets()?;
     let server = Server::bind(config).await?;
     on_bound(&server);
-    server.run(wait_for_stop_signal()).await
+    server.run(stop).await
 }
 
-/// Returns at the first SIGTERM or SIGINT. A second signal ends the process at once.
-pub async fn wait_for_stop_signal() {
+/// Waits for the first SIGTERM or SIGINT since this call. A second signal ends the process at once. Call it inside a Tokio runtime.
+pub fn wait_for_stop_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
-    tokio::spawn(async move {
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        let (Ok(mut term), Ok(mut int)) = signals else {
+            return std::future::pending().await;
+        };
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
-        std::process::exit(130);
-    });
+        tokio::spawn(async move {
+            tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
+            std::process::exit(130);
+        });
+    }
 }

@@ -347,6 +347,23 @@ fn competition_can_be_paused_and_ruled_and_the_server_stopped() {
 }
 
 #[test]
+fn server_that_is_stopped_while_it_starts_ends_cleanly() {
+    let folder = folder();
+    let words = ["serve", "--listen", "127.0.0.1:0", "--data", "data"];
+    let mut child = command(folder.path(), &words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    // Printed before the first request is answered.
+    said.read_line(&mut first).unwrap();
+    assert!(first.starts_with("Agon is at "), "{first}");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
+        .unwrap();
+    std::io::copy(&mut said, &mut std::io::sink()).unwrap();
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{status}");
+}
+
+#[test]
 fn wrong_options_are_usage_errors() {
     let place = folder();
     for (words, code, said) in [
