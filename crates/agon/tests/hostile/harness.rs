@@ -124,7 +124,7 @@ impl Drop for Harness {
     fn drop(&mut self) {
         self.end_victim();
         if let Some(group) = &self.cgroup {
-            let _ = fs::remove_dir(group);
+            remove_cgroup(group);
         }
         // Files of a successful attack.
         for folder in SHARED_FOLDERS {
@@ -133,6 +133,20 @@ impl Drop for Harness {
             for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&made)) {
                 let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir(entry.path()));
             }
+        }
+    }
+}
+
+/// Removes a cgroup and those below it. The kernel frees a cgroup shortly after its last process was reaped.
+fn remove_cgroup(group: &Path) {
+    let deadline = Instant::now() + EXIT_TIMEOUT;
+    while group.exists() && Instant::now() < deadline {
+        let below = fs::read_dir(group).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in below.filter(|path| path.is_dir()) {
+            let _ = fs::remove_dir(path);
+        }
+        if fs::remove_dir(group).is_err() {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
