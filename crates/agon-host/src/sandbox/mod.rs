@@ -14,9 +14,9 @@
 //! The launcher stays: it adopts every process that the bot leaves behind, kills all of them when the engine says so or is gone,
 //! and until then keeps the kernel from reusing the bot's process id. The engine gets a [`SandboxedProcess`].
 //!
-//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup the launcher counts memory
-//! and the space of kept folders from outside. It counts as often as a bot could exceed a limit by a tenth; on a machine so busy that
-//! the launcher does not run for milliseconds, a bot can take more in that time.
+//! Gaps: without namespaces a bot can learn that a file it may not read exists (`stat`). Without a cgroup that
+//! limits memory, the launcher counts memory from outside, and without namespaces also the space of kept folders. It counts as often as a bot
+//! could exceed a limit; on a machine so busy that the launcher does not run for milliseconds, a bot can take more in that time.
 
 mod bot_group;
 mod bot_processes;
