@@ -18,12 +18,13 @@ interface LiveCompetition {
   /** Whether seeds are hidden until the end. */
   hidden?: boolean;
 }
+// A game may end early (a hider is caught at once), so each competition has enough matches to be paused after its first one.
 const COMPETITIONS: LiveCompetition[] = [
   { game: 'solitude-scramble', file: '[settings]\nturns = 12\n[[phase]]\nformat = "groups"\nmatches = 12', house: ['greedy', 'random', 'left'], ms: 60 },
-  { game: 'colour-battle', file: '[settings]\nrounds = 120\n[[phase]]\nformat = "arena"\ngames = 3', house: ['drawn', 'seeker', 'sweeper'], ms: 15 },
-  { game: 'connect-five', file: '[[phase]]\nformat = "round-robin"\nlegs = 3\nparts = [{ games = 1, seconds = 1 }]', house: ['random'], ms: 200 },
-  { game: 'hide-and-seek', file: '[settings]\nsteps = 40\n[[phase]]\nformat = "cross"\nboards = 3', house: ['running-hider'], ms: 30, role: 'seeker', hidden: true },
-  { id: 'open-hide-and-seek', game: 'hide-and-seek', file: '[settings]\nsteps = 40\n[[phase]]\nformat = "cross"\nboards = 3\nhidden = false', house: ['running-hider'], ms: 30, role: 'seeker' },
+  { game: 'colour-battle', file: '[settings]\nrounds = 120\n[[phase]]\nformat = "arena"\ngames = 5', house: ['drawn', 'seeker', 'sweeper'], ms: 15 },
+  { game: 'connect-five', file: '[[phase]]\nformat = "round-robin"\nlegs = 5\nparts = [{ games = 1, seconds = 1 }]', house: ['random'], ms: 200 },
+  { game: 'hide-and-seek', file: '[settings]\nsteps = 24\n[[phase]]\nformat = "cross"\nboards = 12', house: ['running-hider'], ms: 30, role: 'seeker', hidden: true },
+  { id: 'open-hide-and-seek', game: 'hide-and-seek', file: '[settings]\nsteps = 24\n[[phase]]\nformat = "cross"\nboards = 12\nhidden = false', house: ['running-hider'], ms: 30, role: 'seeker' },
   { game: 'word-racer', file: '[[phase]]\nformat = "round-robin"\nlegs = 3', house: ['filler'], ms: 40 },
 ];
 
