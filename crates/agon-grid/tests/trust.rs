@@ -264,6 +264,19 @@ fn long_server_outage_is_reported_once() {
 }
 
 #[test]
+fn outage_before_a_stage_begins_does_not_stop_messages_of_the_run() {
+    if agon_test_servers::skip_without_servers() {
+        return;
+    }
+    let mut fixture = Fixture::new(options());
+    let mut nats = std::mem::replace(&mut fixture.nats, agon_test_servers::Nats::start());
+    nats.kill();
+    // The files of the phase cannot be uploaded. The run shows messages of the coordinator at each tick.
+    assert_eq!(fixture.led().until_first_tick(), Ok(RunOutcome::Stopped));
+    nats.restart();
+}
+
+#[test]
 fn clock_scale_follows_the_reported_speed_of_a_worker() {
     if agon_test_servers::skip_without_servers() {
         return;

@@ -20,7 +20,7 @@ mod workers;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
@@ -337,6 +337,22 @@ impl Coordinator {
         }
         Ok(None)
     }
+
+    /// Prepares a stage. `None` if the run is stopped meanwhile.
+    fn stage_coordinator<'d>(
+        &'d self,
+        phase_context: &'d PhaseContext<'d>,
+        stage: u32,
+        queue: &'d MatchQueue<'d>,
+        active_matches: &'d ActiveMatches,
+        run_events: Sender<ExecutorEvent>,
+    ) -> Result<Option<StageCoordinator<'d>>, RunError> {
+        let Some(phase_files) = self.phase_files(phase_context, queue)? else { return Ok(None) };
+        self.context.set_needs(&phase_files.needs);
+        let new =
+            StageCoordinator::new(self, phase_files, phase_context, stage, queue, active_matches, run_events);
+        new.map(Some)
+    }
 }
 
 /// Stored matches of running phases that are selected for a cross-check. It is unknown whether an earlier run has checked them.
@@ -362,18 +378,24 @@ impl Executor for Coordinator {
         active_matches: &ActiveMatches,
         receive: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let Some(phase_files) = self.phase_files(phase_context, queue)? else { return Ok(()) };
-        self.context.set_needs(&phase_files.needs);
         let (sender, receiver) = channel();
         let ended = AtomicBool::new(false);
-        let stage_coordinator =
-            StageCoordinator::new(self, phase_files, phase_context, stage, queue, active_matches, sender)?;
         let run_span = tracing::Span::current();
         let result = thread::scope(|scope| {
+            // The run receives from the start: it shows messages while the stage still waits for the server.
             scope.spawn(|| {
                 let _in_run = run_span.enter();
-                let inbox = self.inbox.lock_ignoring_poison();
-                stage_coordinator.run(&inbox, &ended);
+                let failed = sender.clone();
+                let stage = self.stage_coordinator(phase_context, stage, queue, active_matches, sender);
+                match stage {
+                    Ok(Some(stage)) => {
+                        drop(failed);
+                        stage.run(&self.inbox.lock_ignoring_poison(), &ended);
+                    }
+                    Ok(None) => {}
+                    // If the run has ended, it has an error of its own.
+                    Err(error) => drop(failed.send(ExecutorEvent::Failed(error))),
+                }
             });
             let result = receive(receiver);
             // Ends the stage if it is still running.

@@ -199,6 +199,31 @@ impl CoordinatedRun<'_> {
         });
         (ended.map_err(|failure| failure.to_string()), told, script)
     }
+
+    /// Runs the competition until the run reports that it goes on ([`RunEvent::Tick`]), and stops it then.
+    pub fn until_first_tick(&self) -> Result<RunOutcome, String> {
+        let stop = &StopFlag::new();
+        std::thread::scope(|scope| {
+            let Self { competition, runtime, ledger, fleet } = *self;
+            let running =
+                scope.spawn(move || competition.run(runtime, ledger, fleet, stop, &mut StopAtTick(stop)));
+            let ends = StopOnDrop(stop);
+            agon_test_servers::wait_until("the run goes on", || running.is_finished());
+            std::mem::forget(ends);
+            running.join().unwrap().map_err(|failure| failure.to_string())
+        })
+    }
+}
+
+/// Stops a run at its first tick.
+struct StopAtTick<'s>(&'s StopFlag);
+
+impl RunListener for StopAtTick<'_> {
+    fn event(&mut self, event: &RunEvent<'_>) {
+        if matches!(event, RunEvent::Tick { .. }) {
+            self.0.request();
+        }
+    }
 }
 
 pub fn tables(phases: &[PhaseStatus]) -> Vec<String> {
