@@ -21,13 +21,18 @@ pub struct Usage {
     pub cpu: Duration,
     /// Time that all threads were runnable and waited for a processor.
     pub wait: Duration,
+    /// Time in which the bot was runnable and none of its threads had a processor, up to the last look at its cgroup. Counts threads and processes that
+    /// have ended.
+    pub group_wait: Option<Duration>,
+    /// It has or had several threads or processes, so `group_wait` is from this reading and decides.
+    pub is_parallel: bool,
 }
 
 impl Usage {
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait }
+        Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait, ..self }
     }
 }
 
@@ -47,7 +52,10 @@ impl UsageSample {
     pub fn since(self, earlier: Self) -> AnswerTimes {
         let wall = self.at.saturating_duration_since(earlier.at);
         let cpu = self.usage.cpu.saturating_sub(earlier.usage.cpu);
-        let wait = self.usage.wait.saturating_sub(earlier.usage.wait);
+        let wait = match (self.usage.group_wait, earlier.usage.group_wait) {
+            (Some(now), Some(then)) if self.usage.is_parallel => now.saturating_sub(then),
+            _ => self.usage.wait.saturating_sub(earlier.usage.wait),
+        };
         AnswerTimes { wall, cpu, wait: wait.min(wall.saturating_sub(cpu)) }
     }
 }
@@ -116,6 +124,8 @@ struct CgroupReadings {
     loader: Duration,
     /// CPU time of forks that gave one answer each.
     calls: Duration,
+    /// Time in which no process of the cgroup had a processor although one was runnable, at the last look.
+    wait: Option<Duration>,
 }
 
 /// Whether a process has more threads than one, and children.
@@ -137,6 +147,8 @@ impl TaskFlags {
     }
 }
 
+/// The clock of a process and that of its only thread may differ by this much, because they are read one after the other.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_micros(100);
 /// Link count of `/proc/PID/task` for a process with one thread: itself, its parent, and the thread.
 const LINKS_OF_ONE_THREAD: u64 = 3;
 
@@ -191,6 +203,7 @@ impl CpuMeter {
         let mut seen = self.seen.get();
         seen.at = Some(Instant::now());
         let total = self.group.as_ref().and_then(|group| group.cpu_time());
+        seen.wait = if self.is_single { None } else { self.group_wait() };
         // The clocks are read after the cgroup: a process that runs meanwhile must not look like two.
         seen.own = self.own_cpu_time().unwrap_or(seen.own);
         seen.loader = self.loader.and_then(process_cpu_time).unwrap_or(seen.loader);
@@ -229,13 +242,17 @@ impl CpuMeter {
         if self.is_single {
             return self.read_single();
         }
-        let wait = if flags.threads {
-            self.wait_of_threads()
-        } else {
-            self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default().wait
-        };
+        let leader = self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default();
         let mut seen = self.seen.get();
         seen.own = process_cpu_time(self.pid).unwrap_or(seen.own);
+        // The process's clock also counts threads that have ended.
+        let had_threads = seen.own > leader.cpu + MAX_CLOCK_DIFFERENCE;
+        let is_parallel = flags.any() || had_threads || !seen.others.is_zero();
+        if is_parallel && seen.wait.is_some() {
+            seen.wait = self.group_wait();
+        }
+        // Only the cgroup knows how long threads waited that have ended. Without it they are charged for that time.
+        let wait = if flags.threads && seen.wait.is_none() { self.wait_of_threads() } else { leader.wait };
         if is_off("meter") {
             seen.own = self.cpu_of_running_threads();
         }
@@ -244,15 +261,20 @@ impl CpuMeter {
         // Without a cgroup, only what still runs can be counted, and the children may occupy the processor for which it waits.
         if self.group.is_none() && flags.children {
             cpu += self.read_children().cpu;
-            return Usage { cpu, wait: Duration::ZERO };
+            return Usage { cpu, ..Usage::default() };
         }
-        Usage { cpu, wait }
+        Usage { cpu, wait, group_wait: seen.wait, is_parallel }
     }
 
     /// The usage of a process that can have only one thread and no children, without a look at the cgroup.
     pub fn read_single(&self) -> Usage {
         let own = self.leader.as_ref().and_then(|leader| read_schedstat(leader).ok()).unwrap_or_default();
-        Usage { cpu: own.cpu + self.seen.get().others, wait: own.wait }
+        Usage { cpu: own.cpu + self.seen.get().others, wait: own.wait, ..Usage::default() }
+    }
+
+    /// Time in which the bot's cgroup waited for a processor.
+    fn group_wait(&self) -> Option<Duration> {
+        self.group.as_ref().filter(|_| !is_off("pressure")).and_then(|group| group.wait_time())
     }
 
     fn has_threads(&self) -> bool {
@@ -445,7 +467,7 @@ fn read_schedstat(file: &File) -> io::Result<Usage> {
     let text = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
     let mut figures = text.split_ascii_whitespace().map(|word| word.parse().map(Duration::from_nanos));
     match (figures.next(), figures.next()) {
-        (Some(Ok(cpu)), Some(Ok(wait))) => Ok(Usage { cpu, wait }),
+        (Some(Ok(cpu)), Some(Ok(wait))) => Ok(Usage { cpu, wait, ..Usage::default() }),
         _ => Err(io::Error::from(io::ErrorKind::InvalidData)),
     }
 }
@@ -457,7 +479,36 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn sample(start: Instant, at: u32, cpu: u32, wait: u32) -> UsageSample {
-        UsageSample { at: start + at * MS, usage: Usage { cpu: cpu * MS, wait: wait * MS } }
+        let usage = Usage { cpu: cpu * MS, wait: wait * MS, ..Usage::default() };
+        UsageSample { at: start + at * MS, usage }
+    }
+
+    #[test]
+    fn wait_of_threads_that_have_ended_is_not_charged() {
+        let start = Instant::now();
+        let reading = |at: u32, cpu: u32, group: u32, is_parallel: bool| {
+            let mut reading = sample(start, at, cpu, 0);
+            reading.usage.group_wait = Some(group * MS);
+            reading.usage.is_parallel = is_parallel;
+            reading
+        };
+        let before = reading(0, 10, 5, false);
+        assert_eq!(
+            reading(100, 50, 65, true).since(before).charged(),
+            40 * MS,
+            "all of the rest was waiting"
+        );
+        assert_eq!(reading(150, 50, 65, true).since(before).charged(), 90 * MS, "50 ms of sleep are charged");
+        assert_eq!(
+            reading(100, 50, 65, false).since(before).charged(),
+            100 * MS,
+            "the only thread did not wait"
+        );
+        assert_eq!(
+            reading(100, 50, 900, true).since(before).charged(),
+            40 * MS,
+            "CPU time is charged in any case"
+        );
     }
 
     #[test]

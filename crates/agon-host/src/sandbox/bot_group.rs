@@ -1,6 +1,7 @@
 //! The version 2 cgroup of one bot, as the engine uses it: one meter, one switch and one list for all processes of the bot.
 //!
-//! `cpu.stat`, `cgroup.freeze`, `cgroup.kill` and `cgroup.procs` need no controller, so they also exist on a hybrid hierarchy.
+//! `cpu.stat`, `cpu.pressure`, `cgroup.freeze`, `cgroup.kill` and `cgroup.procs` need no controller, so they also exist on a hybrid
+//! hierarchy.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -20,6 +21,8 @@ const KILL_ROUND_INTERVAL: Duration = Duration::from_millis(1);
 pub struct BotGroup {
     folder: PathBuf,
     cpu_stat: File,
+    /// Missing if the kernel does not count pressure.
+    cpu_pressure: Option<File>,
     freeze: File,
     processes: File,
 }
@@ -30,7 +33,8 @@ impl BotGroup {
         let open = |name: &str| File::open(folder.join(name));
         let (cpu_stat, processes) = (open("cpu.stat")?, open("cgroup.procs")?);
         let freeze = OpenOptions::new().write(true).open(folder.join("cgroup.freeze"))?;
-        Ok(Self { folder, cpu_stat, freeze, processes })
+        let cpu_pressure = open("cpu.pressure").ok();
+        Ok(Self { folder, cpu_stat, cpu_pressure, freeze, processes })
     }
 
     /// CPU time of all processes that are or were in the cgroup. It lags behind a process that is running by up to a tick.
@@ -38,6 +42,14 @@ impl BotGroup {
         let mut bytes = [0; 64];
         let length = self.cpu_stat.read_at(&mut bytes, 0).ok()?;
         parse_usage(bytes.get(..length)?)
+    }
+
+    /// Time in which processes or threads of the cgroup were runnable and none of them had a processor. Those that have ended
+    /// are counted, and a wait that has not ended yet.
+    pub fn wait_time(&self) -> Option<Duration> {
+        let mut bytes = [0; 256];
+        let length = self.cpu_pressure.as_ref()?.read_at(&mut bytes, 0).ok()?;
+        parse_full_pressure(bytes.get(..length)?)
     }
 
     /// Stops all processes of the cgroup, or continues them. No signal of the bot's own can continue them.
@@ -107,9 +119,27 @@ fn parse_usage(bytes: &[u8]) -> Option<Duration> {
     word.parse().ok().map(Duration::from_micros)
 }
 
+/// The total in the line `full` of `cpu.pressure`.
+fn parse_full_pressure(bytes: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
+    let word = line.split_ascii_whitespace().find_map(|word| word.strip_prefix("total="))?;
+    word.parse().ok().map(Duration::from_micros)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wait_is_the_total_in_the_line_full() {
+        let wait = |text: &str| parse_full_pressure(text.as_bytes());
+        let some = "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+        let full = "full avg10=0.10 avg60=0.00 avg300=0.00 total=2500\n";
+        assert_eq!(wait(&format!("{some}{full}")), Some(Duration::from_micros(2500)));
+        assert_eq!(wait(some), None, "kernels before 5.13 have no such line");
+        assert_eq!(wait(""), None);
+    }
 
     #[test]
     fn usage_is_the_first_line_in_microseconds() {

@@ -377,15 +377,15 @@ impl ForkedBot {
         if self.forks_calls && !self.expects_turns {
             self.meter.start_over();
         }
+        let call = (self.forks_calls && sender != self.metered && sender != 0).then(|| usage_of(sender));
+        if let Some(call) = call {
+            // Before the look, or the call would count as another process and be charged twice.
+            self.meter.add_call(call);
+        }
         self.meter.look_if_due();
         let flags = self.task_flags();
-        let mut usage = self.meter.read_with(flags);
-        self.used = usage;
-        if self.forks_calls && sender != self.metered && sender != 0 {
-            let call = usage_of(sender);
-            self.meter.add_call(call);
-            usage = usage.plus(call);
-        }
+        self.used = self.meter.read_with(flags);
+        let usage = call.map_or(self.used, |call| self.used.plus(call));
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
         let mut times = self.times(UsageSample { at, usage });
         // Between its start and the first message a bot may work.

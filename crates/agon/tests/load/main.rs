@@ -1,24 +1,25 @@
 //! Clocks on a busy machine: a bot that uses half its limit never loses on time, and a bot that uses 1.3 times its limit always does.
 //!
-//! Real Python bots in the real sandbox, with limits of about 20 ms per call. "Loaded" means four busy processes per core. This test plays
-//! a few games of each kind; `make soak` (`AGON_SOAK=1`) plays 200 with honest bots on the loaded machine, and 50 of each other
-//! kind.
+//! Real Python bots in the real sandbox, with limits of about 20 ms per call, on an idle machine, beside four busy processes per core, and
+//! beside processes that fill memory and caches. This test plays a few games of each kind; `make soak` (`AGON_SOAK=1`) plays 200 with
+//! honest bots beside other processes, and 50 of each other kind.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod machine;
+mod threads;
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use machine::{Machine, OtherProcesses};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// Busy processes per core.
-const BUSY_PROCESSES_PER_CORE: usize = 4;
-/// Seconds after which busy processes end by themselves, whatever happens to the test.
-const MAX_BUSY_SECONDS: u32 = 600;
+/// The largest part of a limit that a bot may be charged which uses half of it. The rest is what a fork costs, on a busy machine.
+const MAX_CHARGED: f64 = 0.75;
 
 /// A short game with a limit of about 20 ms per call.
 struct TestGame {
@@ -95,10 +96,10 @@ impl TestGame {
     }
 
     /// Plays games in which the bots use a part of their limit.
-    fn play(&self, games: usize, part: f64, alone: bool, loaded: bool) -> Option<Vec<Game>> {
+    fn play(&self, games: usize, part: f64, alone: bool, machine: Machine) -> Option<Vec<Game>> {
         let python = if self.numpy { Some(common::python()?) } else { None };
         let folder = bots(self.call(part, alone) / 1000.0);
-        let load = loaded.then(Load::start);
+        let others = OtherProcesses::start(machine);
         let begin = Instant::now();
         let games_wanted = games.to_string();
         let mut words = vec!["play", self.game];
@@ -118,13 +119,13 @@ impl TestGame {
             serde_json::from_str::<Json>(&common::good(&command.output().unwrap())).unwrap()
         };
         agon(&words);
-        drop(load);
+        drop(others);
         let took = begin.elapsed().as_secs_f64();
         let replay = agon(&["replay", "a.agon", "--json"]);
         let played: Vec<Game> =
             replay["games"].as_array().unwrap().iter().map(|game| self.judge(game)).collect();
         assert_eq!(played.len(), games);
-        self.say(&played, part, loaded, took);
+        self.say(&played, part, machine, took);
         Some(played)
     }
 
@@ -153,15 +154,15 @@ impl TestGame {
     }
 
     /// Prints a line for the log of the test run.
-    fn say(&self, games: &[Game], part: f64, loaded: bool, took: f64) {
+    fn say(&self, games: &[Game], part: f64, machine: Machine, took: f64) {
         let late = games.iter().filter(|game| game.late > 0 || game.expired).count();
         let mut used: Vec<f64> = games.iter().map(|game| 100.0 * game.used).collect();
         used.sort_by(f64::total_cmp);
         eprintln!(
-            "{:17} {:6} thinks {:3.0} % of its limit: {late} of {} games late; charged of the limit: \
+            "{:17} {:11} thinks {:3.0} % of its limit: {late} of {} games late; charged of the limit: \
              median {:.0} %, least {:.0} %, most {:.0} %; {took:.1} s",
             self.game,
-            if loaded { "loaded" } else { "idle" },
+            machine.word(),
             100.0 * part,
             games.len(),
             used[used.len() / 2],
@@ -173,13 +174,14 @@ impl TestGame {
     /// All seats use half the limit, and none is late. The idle machine is only tested in the soak test.
     fn honest_bots_are_never_late(&self) {
         let _alone = alone();
-        for loaded in [false, true].into_iter().filter(|loaded| *loaded || soak()) {
-            let Some(games) = self.play(count(if loaded { 200 } else { 50 }), 0.5, false, loaded) else {
-                return;
-            };
+        let machines = [Machine::Idle, Machine::Busy, Machine::FullMemory];
+        for machine in machines.into_iter().filter(|machine| *machine != Machine::Idle || soak()) {
+            let wanted = count(if machine == Machine::Idle { 50 } else { 200 });
+            let Some(games) = self.play(wanted, 0.5, false, machine) else { return };
             for (i, game) in games.iter().enumerate() {
-                assert!(game.late == 0 && !game.expired, "{} {i} loaded: {loaded} {game:?}", self.game);
-                assert_eq!(game.other, None, "{} {i} loaded: {loaded}", self.game);
+                assert!(game.late == 0 && !game.expired, "{} {i} {machine:?} {game:?}", self.game);
+                assert_eq!(game.other, None, "{} {i} {machine:?}", self.game);
+                assert!(game.used <= MAX_CHARGED, "{} {i} {machine:?} {game:?}", self.game);
             }
         }
     }
@@ -188,15 +190,15 @@ impl TestGame {
     /// limit is killed, and its further answers are missing).
     fn slow_bots_are_always_late(&self) {
         let _alone = alone();
-        for loaded in [false, true] {
-            let Some(games) = self.play(count(50), 1.3, true, loaded) else { return };
+        for machine in [Machine::Idle, Machine::Busy] {
+            let Some(games) = self.play(count(50), 1.3, true, machine) else { return };
             for (i, game) in games.iter().enumerate() {
                 let caught = match self.clock {
                     Clock::Answer(_) => game.late > 0 && game.faults == game.answers,
                     Clock::Bank(..) => game.late > 0,
                     Clock::Shared(..) => game.expired,
                 };
-                assert!(caught, "{} {i} loaded: {loaded} {game:?}", self.game);
+                assert!(caught, "{} {i} {machine:?} {game:?}", self.game);
             }
         }
     }
@@ -235,7 +237,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder with the bots of `tests/load`, which think for this time per call.
+/// A folder with the bots of `test-bots/load`, which think for this time per call.
 fn bots(seconds: f64) -> TempDir {
     let folder = common::copy_of("load");
     let thinking = folder.path().join("thinking.py");
@@ -244,30 +246,6 @@ fn bots(seconds: f64) -> TempDir {
     let with = text.replace("SECONDS = 0.010", &format!("SECONDS = {seconds}"));
     fs::write(thinking, with).unwrap();
     folder
-}
-
-/// Busy processes. They end when this is dropped, when their time is up, or when their parent is gone.
-struct Load(Vec<Child>);
-
-impl Load {
-    fn start() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let busy = format!(
-            "import os, time\nend, parent = time.time() + {MAX_BUSY_SECONDS}, os.getppid()\n\
-             while time.time() < end and os.getppid() == parent:\n    for i in range(100000): pass"
-        );
-        let start = || Command::new("python3").args(["-c", &busy]).stdin(Stdio::null()).spawn().unwrap();
-        Self((0..BUSY_PROCESSES_PER_CORE * cores).map(|_| start()).collect())
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 #[test]
