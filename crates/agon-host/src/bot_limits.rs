@@ -41,7 +41,7 @@ pub fn bot_limits(game: &GameInfo) -> Vec<BotLimit> {
         row(
             "memory of all its processes",
             bytes(LIMITS.memory),
-            "MemoryError in a single process; above it the bot is killed (crash)",
+            "MemoryError in a single process; above it the bot is killed: a crash",
         ),
         row(
             "processes and threads",
@@ -52,13 +52,13 @@ pub fn bot_limits(game: &GameInfo) -> Vec<BotLimit> {
         row("open files in each process", LIMITS.open_files.to_string(), "no more can be opened"),
         row("one file", bytes(LIMITS.file_size), "a write above it fails"),
         row("core dump", "none".to_owned(), "not written"),
-        row("stack of a thread", bytes(STACK_BYTES), "the process ends (crash)"),
+        row("stack of a thread", bytes(STACK_BYTES), "the process ends: a crash"),
         row("locked memory", bytes(MAX_LOCKED_BYTES), "refused"),
         row("signals that wait", MAX_PENDING_SIGNALS.to_string(), "refused"),
         row(
             "CPU time of a process",
             seconds(Duration::from_secs(LIMITS.cpu_seconds)),
-            "the process ends (crash)",
+            "the process ends: a crash",
         ),
         row("time to load", seconds(START_TIMEOUT), "rejected before the first game; later a fault"),
         row("time after a game", seconds(end), "the call is ended; nothing is lost"),
@@ -68,7 +68,6 @@ pub fn bot_limits(game: &GameInfo) -> Vec<BotLimit> {
         row("network, other bots' files, the machine's files", "none".to_owned(), "refused"),
     ];
     if single {
-        rows[1].then = "Python bots: none at all; other programs as above";
         rows[1].limit = format!("{}; 1 for Python bots", LIMITS.processes);
     }
     rows

@@ -77,7 +77,7 @@ impl PlayerOptions {
     /// Maximum time after a game, and after the last one. Only a bot that plays several games with one process can learn after a game.
     pub(crate) const fn after_game(lifetime: BotLifetime) -> [Duration; 2] {
         match lifetime {
-            BotLifetime::Match => [Duration::from_secs(10), Duration::from_secs(60)],
+            BotLifetime::Match => [Duration::from_secs(10), Duration::from_mins(1)],
             BotLifetime::Game | BotLifetime::Call => [Duration::from_secs(1), Duration::from_secs(1)],
         }
     }

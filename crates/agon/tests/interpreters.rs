@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -104,6 +104,9 @@ fn manifest_with_an_environment_in_the_bots_folder_plays() {
     environment.place.write("mine/agon.toml", manifest);
     environment.place.write("mine/bot.py", &format!("import only_here\n{}", reader("len(words) > 1000")));
     environment.plays(&["play", "word-racer", "./mine", "house:random"], None);
+    // One for several bots, beside their folders.
+    environment.place.write("mine/agon.toml", &manifest.replace(".venv", "../env"));
+    environment.plays(&["play", "word-racer", "./mine", "house:random"], None);
 }
 
 #[test]
@@ -128,4 +131,32 @@ fn installation_outside_the_system_is_used_by_its_path() {
     environment.plays(&["play", "word-racer", &format!("{real} bot.py"), "house:random"], None);
     environment.place.write("five/Fiver.py", &common::place::player("Fiver"));
     environment.plays(&["play", "connect-five", "five/Fiver.py", "house:random", "--python", &real], None);
+}
+
+#[test]
+fn environment_plays_as_an_ordinary_user() {
+    const SYSTEM: &str = "/usr/bin/python3";
+    let setpriv = Path::new("/usr/bin/setpriv");
+    if !rustix::process::getuid().is_root() || !setpriv.exists() || !Path::new(SYSTEM).exists() {
+        let why = "needs root, setpriv and /usr/bin/python3";
+        return agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, why);
+    }
+    let environment = Environment { place: Place::new(&[("five/Fiver.py", FIVER)]) };
+    environment.make(Path::new(SYSTEM), "env");
+    environment.place.write("bot.py", &format!("import only_here\n{}", reader("len(words) > 1000")));
+    for folder in [environment.place.folder.path(), &environment.place.path(""), &environment.place.tmp()] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    for arguments in [
+        ["play", "connect-five", "five/Fiver.py", "house:random", "--python", "env"],
+        ["play", "word-racer", "env/bin/python bot.py", "house:random", "--seed", "7"],
+        ["play", "word-racer", "python3 bot.py", "house:random", "--python", "env"],
+    ] {
+        let mut command = Command::new(setpriv);
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_agon")]);
+        command.args(arguments).current_dir(environment.place.path("")).env_remove("AGON_PYTHON");
+        command.env("TMPDIR", environment.place.tmp()).env("XDG_CACHE_HOME", environment.place.path("cache"));
+        let text = common::good(&command.output().unwrap());
+        assert!(!text.contains("fault: "), "{arguments:?}: {text}");
+    }
 }
