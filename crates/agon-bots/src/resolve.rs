@@ -260,9 +260,11 @@ impl Resolver<'_> {
             }
             let source = std::mem::replace(&mut program.folder, view.path().to_owned());
             // `../` has a different meaning in the bot's view of the files, so such paths become absolute.
-            for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
-                if let Ok(path) = source.join(&*word).canonicalize() {
-                    *word = path.display().to_string();
+            for (number, word) in program.words.iter_mut().enumerate() {
+                let path = source.join(&*word);
+                let whole = if number == 0 { with_real_folder(&path) } else { path.canonicalize().ok() };
+                if let Some(whole) = whole.filter(|_| word.starts_with("../")) {
+                    *word = whole.display().to_string();
                 }
             }
             program.readable_dirs.push(source);
@@ -307,6 +309,11 @@ impl Resolver<'_> {
 /// Files that a command names.
 pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
     words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
+}
+
+/// An absolute path whose last part stays unresolved: the interpreter of a virtual environment is a link, and finds its packages by its own path.
+fn with_real_folder(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)).filter(|path| path.exists())
 }
 
 /// Links a file into a bot's folder and makes it readable for the bot.

@@ -70,19 +70,26 @@ pub struct PlayerOptions {
     pub restarts: bool,
 }
 
+/// Maximum time to load a bot.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(10);
+
 impl PlayerOptions {
+    /// Maximum time after a game, and after the last one. Only a bot that plays several games with one process can learn after a game.
+    pub(crate) const fn after_game(lifetime: BotLifetime) -> [Duration; 2] {
+        match lifetime {
+            BotLifetime::Match => [Duration::from_secs(10), Duration::from_mins(1)],
+            BotLifetime::Game | BotLifetime::Call => [Duration::from_secs(1), Duration::from_secs(1)],
+        }
+    }
+
     /// The default options for a game.
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
-        // Only a bot that plays several games with one process can learn after a game.
-        let [end, bye] = match lifetime {
-            BotLifetime::Match => [10, 60],
-            BotLifetime::Game | BotLifetime::Call => [1, 1],
-        };
+        let [end, bye] = Self::after_game(lifetime);
         Self {
-            start: Duration::from_secs(10),
-            end: Duration::from_secs(end),
-            bye: Duration::from_secs(bye),
+            start: START_TIMEOUT,
+            end,
+            bye,
             start_is_charged: G::start_counts(),
             hold: true,
             stateless: lifetime == BotLifetime::Call,

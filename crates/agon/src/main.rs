@@ -48,6 +48,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Diagnostic> {
+    if let Some(python) = command.python() {
+        agon_host::python::choose(python);
+    }
     match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Games(args) => commands::games::run(&args),

@@ -40,6 +40,8 @@ pub struct CompetitionConfig {
     pub meter: MeterRule,
     /// Maximum number of entrants per contributor.
     pub max_bots_per_contributor: Option<u32>,
+    /// List of Python packages that bots may use, relative to the file's folder.
+    pub packages: Option<String>,
 }
 
 impl CompetitionConfig {

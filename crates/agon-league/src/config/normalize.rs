@@ -40,6 +40,9 @@ impl CompetitionConfig {
         if self.meter == MeterRule::Cgroup {
             config["meter"] = json!("cgroup");
         }
+        if let Some(packages) = &self.packages {
+            config["packages"] = json!(packages);
+        }
         config
     }
 }
@@ -165,6 +168,7 @@ pub fn compare_configs(old: &Json, new: &Json) -> Vec<ConfigChange> {
     };
     differ(&["name"], ChangeImpact::Never);
     differ(&["version", "game", "rules", "sandbox", "stateless"], ChangeImpact::Always);
+    differ(&["packages"], ChangeImpact::Always);
     differ(&["bots_per_contributor"], ChangeImpact::Never);
     push_if_changed(&mut changes, "seed", &old["seed"], &new["seed"], ChangeImpact::Always, describe_seed);
     // Settings are compared per phase.

@@ -41,6 +41,7 @@ impl CompetitionConfig {
             sandbox: SandboxRule::Required,
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
+            packages: None,
         }
     }
 }

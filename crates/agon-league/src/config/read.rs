@@ -9,7 +9,7 @@ use super::toml_reader::{Located, TomlReader};
 use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 10] = [
+pub const TOP_LEVEL_KEYS: [&str; 11] = [
     "name",
     "game",
     "seed",
@@ -17,6 +17,7 @@ pub const TOP_LEVEL_KEYS: [&str; 10] = [
     "meter",
     "stateless",
     "bots_per_contributor",
+    "packages",
     "settings",
     "entrant",
     "phase",
@@ -115,6 +116,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         _ => MeterRule::Any,
     };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
+    let packages = packages(fields, game.as_ref());
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
     let pairs: Vec<SettingPair> = match (&game, &base) {
@@ -143,7 +145,22 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         sandbox,
         meter,
         max_bots_per_contributor,
+        packages,
     })
+}
+
+/// Reads `packages = "requirements.txt"`. Only for games with a Python API.
+fn packages(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<String> {
+    let path = fields.text("packages")?;
+    if game.is_some_and(|game| game.info.bots.python.is_none()) {
+        let hint = "remove `packages`; bots of this game contain what they need";
+        fields.errors.global_error(
+            fields.key_span("packages"),
+            "`packages` is only for games with a Python API",
+            hint,
+        );
+    }
+    Some(path.value)
 }
 
 fn game(fields: &TomlReader<'_>) -> Option<GameContext> {

@@ -187,6 +187,14 @@ fn check_restrictions(organiser_text: &str, competition: &CompetitionConfig) -> 
             "omit `sandbox`",
         ));
     }
+    if competition.packages.is_some() {
+        return Err(error_at_key(
+            organiser_text,
+            "packages",
+            "packages cannot be fetched here",
+            "omit `packages`; bots use the packages of the server's Python",
+        ));
+    }
     let Ok(any_game) = agon_engine::any_game(competition.game) else { return Ok(()) };
     let phases = competition.phases.iter().map(|phase| &phase.settings);
     for settings in phases.chain([&competition.settings]) {

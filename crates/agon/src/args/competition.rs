@@ -74,6 +74,9 @@ pub struct Run {
     /// Pin each game and its bots to one CPU core
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub pin: OnOff,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Print events as JSON, one object per line
     #[arg(long)]
     pub json: bool,

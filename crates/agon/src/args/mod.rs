@@ -5,7 +5,7 @@ pub mod grid;
 mod log;
 mod server;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -217,6 +217,9 @@ pub struct Play {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Ignored; kept so that old scripts still run. `strict` is the only mode.
     #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
     pub stateless: Option<String>,
@@ -271,6 +274,9 @@ pub struct Check {
     /// Run the bot in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -341,6 +347,9 @@ pub struct Trial {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -396,6 +405,9 @@ pub struct Compare {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Ignored; kept so that old scripts still run. `strict` is the only mode.
     #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
     pub stateless: Option<String>,
@@ -435,6 +447,9 @@ pub struct Debug {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -460,4 +475,19 @@ pub struct Doctor {
     /// NATS server to check.
     #[command(flatten)]
     pub nats: Nats,
+}
+
+impl Command {
+    /// The interpreter that the command was given for its bots.
+    pub fn python(&self) -> Option<&Path> {
+        match self {
+            Self::Play(args) => args.python.as_deref(),
+            Self::Check(args) => args.python.as_deref(),
+            Self::Trial(args) => args.python.as_deref(),
+            Self::Compare(args) => args.python.as_deref(),
+            Self::Debug(args) => args.python.as_deref(),
+            Self::Run(args) => args.python.as_deref(),
+            _ => None,
+        }
+    }
 }

@@ -8,6 +8,7 @@ use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
 use agon_grid::permissions::Role;
+use agon_host::python_packages;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
 use agon_store::SqliteLedger;
@@ -50,6 +51,7 @@ fn run_with(
         None => LoadedCompetition::read(&args.file)?,
         Some(base) => LoadedCompetition::of_players(&args.file, base)?,
     };
+    use_packages(&loaded, coordinator.is_some())?;
     let place = args.ledger.location();
     if args.fresh || (args.base.is_some() && is_finished(&loaded, &place, runtime)?) {
         rename_old_ledger(&loaded, &place, runtime)?;
@@ -75,6 +77,19 @@ fn run_with(
         }
     };
     output::note(&next);
+    Ok(())
+}
+
+/// Fetches the Python packages that the competition's bots may use, unless they are there already.
+fn use_packages(loaded: &LoadedCompetition, with_workers: bool) -> Result<(), Diagnostic> {
+    let Some(list) = &loaded.competition.packages else { return Ok(()) };
+    if with_workers {
+        let hint =
+            "install the packages into the Python of every worker (AGON_PYTHON), and remove `packages`";
+        return Err(Diagnostic::wrong_use("`packages` does not work with workers", hint));
+    }
+    let folder = python_packages::build(&loaded.place.folder.join(list))?;
+    python_packages::use_packages(folder);
     Ok(())
 }
 
