@@ -16,11 +16,15 @@ MAX_CRASH_BYTES = 8 * 1024
 
 IMPORT_HINT = "only Python's own library, NumPy and files beside the bot can be imported"
 NUMPY_HINT = (
-    "install NumPy for the Python that runs bots (python3 -m pip install numpy), or set AGON_PYTHON to one that has it; "
-    "agon doctor shows both"
+    "install NumPy for the Python that runs bots (python3 -m pip install numpy), or set AGON_PYTHON to one that "
+    "has it; agon doctor shows both"
 )
 DEBUGGER_HINT = "no terminal in a game: record the game, then use agon debug RECORD --seat N --turn K --pdb"
 PROCESS_HINT = "bots cannot start further processes or threads here; do the work in the bot's own process"
+SEMAPHORE_HINT = (
+    "bots have no shared memory, which locks, queues and pools of multiprocessing need; use multiprocessing.Pipe, "
+    "or do the work in the bot's own process"
+)
 PROCESS_MODULES = ("multiprocessing", "concurrent", "subprocess.py", "threading.py")
 """Parts of the paths of the library's modules that start processes and threads."""
 
@@ -98,17 +102,21 @@ def explanation(error: BaseException) -> str:
     refused = issubclass(type(error), OSError) or (
         issubclass(type(error), RuntimeError) and "start new thread" in exception_text(error)
     )
-    return f" ({PROCESS_HINT})" if refused and _starts_process(error.__traceback__) else ""
+    hint = _process_hint(error.__traceback__) if refused else ""
+    return f" ({hint})" if hint else ""
 
 
-def _starts_process(trace: Optional[TracebackType]) -> bool:
-    """Whether a traceback ends in the library's modules for processes and threads, or in a call of `os.fork`."""
+def _process_hint(trace: Optional[TracebackType]) -> str:
+    """The hint for a traceback that ends in the library's modules for processes and threads, or in a call of
+    `os.fork`."""
     import traceback  # as below
 
     frames = traceback.extract_tb(trace, limit=-20) if trace else []
-    if frames and "os.fork" in (frames[-1].line or ""):
-        return True
-    return any(part in frame.filename.split("/") for frame in frames[-8:] for part in PROCESS_MODULES)
+    files = [frame.filename.split("/") for frame in frames[-8:]]
+    if ["multiprocessing", "synchronize.py"] in [file[-2:] for file in files]:
+        return SEMAPHORE_HINT
+    forks = bool(frames) and "os.fork" in (frames[-1].line or "")
+    return PROCESS_HINT if forks or any(part in file for file in files for part in PROCESS_MODULES) else ""
 
 
 def refuse_breakpoint(*arguments: Any, **options: Any) -> None:

@@ -47,6 +47,17 @@ class DuringTheGame(BotFolderTestCase):
             with self.subTest(use=use[0]):
                 self.assertIn("cannot start further processes or threads here", self.fault(use)[-1])
 
+    def test_missing_shared_memory_is_explained(self):
+        # The sandbox has no folder for semaphores.
+        says = self.fault([
+            "import multiprocessing.synchronize as s",
+            "def refuse(*_): raise FileNotFoundError(2, 'No such file or directory')",
+            "s._multiprocessing.SemLock = refuse",
+            "import multiprocessing",
+            "multiprocessing.Queue()",
+        ])
+        self.assertIn("bots have no shared memory", says[-1])
+
     def test_other_errors_have_no_explanation(self):
         self.assertEqual(self.fault(["open('none')"])[-1], "FileNotFoundError: [Errno 2] No such file or directory: 'none'")
 

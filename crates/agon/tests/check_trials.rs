@@ -52,7 +52,7 @@ fn fault_that_only_lets_the_bot_stay_is_a_warning_with_its_turn() {
                  self.pos = (99, 99) if self.steps == 5 else self.pos\n";
     let place = Place::new(&[("Painter.py", &painter(57)), ("hide.py", hider)]);
     for (game, bot, turn) in
-        [("colour-battle", "Painter.py", "turn 57"), ("hide-and-seek", "hide.py", "turn 5")]
+        [("colour-battle", "Painter.py", "turn 57"), ("hide-and-seek", "hide.py", "turn 7")]
     {
         let Some(told) = checked(&place, &[game, bot]) else { return };
         assert_eq!(told["accepted"], true, "{told}");
