@@ -28,6 +28,9 @@ pub struct BotRejection {
     /// The bot's output that led to it, such as a traceback.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub trace: String,
+    /// Command line that shows the problem, for the author to paste.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub debug: String,
 }
 
 impl BotRejection {

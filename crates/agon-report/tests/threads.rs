@@ -91,6 +91,7 @@ fn two_competitions_run_in_parallel_each_with_the_bots_of_its_folder() {
             executor: &local,
             stop: &StopFlag::new(),
             boards: ActiveMatches::default(),
+            run_through: false,
         };
         let ended = run_competition(&loaded, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
         assert!(matches!(ended, RunOutcome::Finished));

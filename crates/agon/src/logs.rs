@@ -23,27 +23,42 @@ const MAX_NAME_CHARS: usize = 40;
 pub struct Logs {
     folder: PathBuf,
     info: &'static GameInfo,
-    /// Seats that are programs. House bots and the user at the terminal get no log.
-    programs: Vec<bool>,
+    /// Seats that are programs; `None` if the header of each game tells. House bots and the user at the terminal get no log.
+    programs: Option<Vec<bool>>,
 }
 
 impl Logs {
     /// Creates the folder first, so that a failure is reported before any game.
     pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Diagnostic> {
-        let failed =
-            |e: io::Error| Diagnostic::io("create the folder", folder, &e, "choose another for --logs");
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        create_folder(folder)?;
         let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
             output::note("note: --logs: no seat is a program, so there is nothing to log");
         }
-        Ok(Self { folder: folder.to_owned(), info, programs })
+        Ok(Self { folder: folder.to_owned(), info, programs: Some(programs) })
+    }
+
+    /// The same for games with different seats: all but house bots get a log.
+    pub fn of_programs(folder: &Path, info: &'static GameInfo) -> Result<Self, Diagnostic> {
+        create_folder(folder)?;
+        Ok(Self { folder: folder.to_owned(), info, programs: None })
+    }
+
+    /// Whether the player at a seat gets a log.
+    fn has_log(&self, seat: Seat, who: &SeatRecord) -> bool {
+        let is_program = || !who.bot.starts_with("house:");
+        self.programs.as_ref().map_or_else(is_program, |programs| programs.get(seat.index()) == Some(&true))
     }
 
     /// A log for games that are played one after the other. `first` is added to their numbers.
     pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
         Box::new(GameLogFiles { logs: self, first, files: Vec::new() })
     }
+}
+
+fn create_folder(folder: &Path) -> Result<(), Diagnostic> {
+    let failed = |e: io::Error| Diagnostic::io("create the folder", folder, &e, "choose another for --logs");
+    std::fs::create_dir_all(folder).map_err(failed)
 }
 
 /// The log of the current game.
@@ -80,12 +95,10 @@ impl GameLogFiles<'_> {
 impl TurnLog for GameLogFiles<'_> {
     fn begin_game(&mut self, game: u32, header: &RecordHeader) -> io::Result<()> {
         let number = self.first + game + 1;
-        let seats = Seat::all(header.seats.len()).zip(&header.seats).zip(&self.logs.programs);
+        let seats = Seat::all(header.seats.len()).zip(&header.seats);
         self.files = seats
-            .filter(|(_, program)| **program)
-            .map(|((seat, who), _)| {
-                SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who)
-            })
+            .filter(|(seat, who)| self.logs.has_log(*seat, who))
+            .map(|(seat, who)| SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who))
             .collect();
         Ok(())
     }

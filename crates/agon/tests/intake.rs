@@ -129,6 +129,32 @@ fn bot_in_a_zip_plays() {
 }
 
 #[test]
+fn zip_with_a_manifest_is_checked_played_and_run() {
+    let racer = reader("len(words) > 50000");
+    let toml = "command = \"python3 racer.py\"\nprotocol = \"word-racer\"\nname = \"Packed\"\n";
+    let cup = "name = \"Zips\"\ngame = \"word-racer\"\nseed = \"zips\"\n\n[[phase]]\nname = \"All\"\nformat = \"round-robin\"\n\
+               letters = \"A\"\n\n[[entrant]]\nbot = \"deep.zip\"\n\n[[entrant]]\nbot = \"house:random\"\n";
+    let place = Place::new(&[("cup.toml", cup)]);
+    place.zip("flat.zip", &[("agon.toml", toml), ("racer.py", &racer)]);
+    place.zip("deep.zip", &[("bot/agon.toml", toml), ("bot/racer.py", &racer), ("bot/lib/x.txt", "")]);
+    place.zip("script.zip", &[("racer.py", &racer)]);
+    place.zip("unbuilt.zip", &[("agon.toml", "command = \"./bot\"\nbuild = \"make\"\n"), ("bot.c", "")]);
+    for zip in ["flat.zip", "deep.zip", "script.zip"] {
+        let told = place.good(&["check", "word-racer", zip]);
+        assert!(told.ends_with("yes: accepted\n"), "{told}");
+        let told = place.good(&["play", "word-racer", zip, "house:random", "--seed", "3"]);
+        assert!(!told.contains("fault: "), "{told}");
+        assert!(zip == "script.zip" || told.contains("Packed"), "{told}");
+    }
+    place.good(&["run", "cup.toml"]);
+    let table = place.good(&["table", "cup.toml"]);
+    assert!(table.contains("deep") && !table.contains("crash"), "{table}");
+    let told = place.racer("unbuilt.zip");
+    assert!(told.contains("agon.toml") && told.contains("pack it with the built program"), "{told}");
+    assert!(!told.contains("/tmp/"), "the message has a temporary path: {told}");
+}
+
+#[test]
 fn zip_without_exactly_one_bot_is_rejected() {
     let place = Place::new(&[("Text.zip", "no archive")]);
     place.zip("Ana.zip", &[("../evil.py", "")]);
@@ -154,8 +180,8 @@ fn zip_without_exactly_one_bot_is_rejected() {
     );
     assert_eq!(
         place.racer("Racer.zip"),
-        "error: Racer.zip: Word Racer does not accept bots as .zip\n\
-         hint: unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes\n"
+        "error: Racer.zip: there are several Python files, and it is unclear which is the bot\n\
+         hint: add an agon.toml with command = \"python3 FILE.py\"\n"
     );
 }
 

@@ -13,9 +13,12 @@ pub mod archive;
 mod archive_paths;
 pub mod content_hash;
 pub mod git;
+pub mod notebook;
 pub mod overlay_dir;
 pub mod players_yml;
+pub mod published_name;
 pub mod source_check;
+pub mod submitted_folder;
 
 use std::path::{Path, PathBuf};
 

@@ -51,7 +51,7 @@ pub enum Command {
     New(New),
     /// Play games between bots, or against bots yourself
     Play(Play),
-    /// Check a bot: source, loading, trial game
+    /// Check a bot: source, loading, trial games
     Check(Check),
     /// Time bots: mean, min, max, p50 and p99 per move; profile a Python bot
     Trial(Trial),
@@ -186,7 +186,7 @@ pub struct New {
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`), a folder with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a folder or .zip with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
  describes the protocol; in Word Racer a command speaks the game's text protocol, json:COMMAND speaks JSON), or human (you, in this \
  terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder."
 )]
@@ -260,17 +260,31 @@ pub enum OnOff {
 /// `agon check`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is a Python bot (a folder, a .py, .py:Class or .zip), a players.yml entry (FILE#NAME), a command in quotes or \
-                  json:COMMAND. What the bot learns in the trial game is discarded. Exit code 0: accepted; 1: not accepted, with the problems to fix."
+    after_help = "BOT is a Python bot (a folder, a .py, .py:Class or .zip), a folder or .zip with an agon.toml, a players.yml entry (FILE#NAME), a command in quotes or \
+                  json:COMMAND. After a short trial game the bot plays games of full length against a weak and a strong house bot, each for at most 15 seconds. \
+                  A fault for which the rules only let the bot stay where it is gives a warning. What the bot learns is discarded.\n\n\
+                  Exit code 0: accepted; 1: not accepted, with the problems to fix."
 )]
 pub struct Check {
     /// Game id, as listed by `agon games`
     pub game: String,
     /// Bot to check
     pub bot: String,
-    /// Seed and settings of the trial game.
+    /// Seed and settings of the trial games.
     #[command(flatten)]
     pub setup: Setup,
+    /// Number of seats [default: the game's minimum]
+    #[arg(long, value_name = "N")]
+    pub seats: Option<usize>,
+    /// Write a record of the trial games to this file
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Overwrite the file of --record
+    #[arg(long, requires = "record")]
+    pub force: bool,
+    /// Write requests, answers and output of the bot to this folder, one file per trial game
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
     /// Run the bot in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,

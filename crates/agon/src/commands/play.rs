@@ -12,14 +12,18 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{OnOff, Play};
 use crate::console::Terminal;
+use crate::debug_command::DebugCommand;
 use crate::logs::Logs;
 use crate::output_file::OutputFile;
+use crate::print_count::PrintCount;
 use crate::record_files::digest_of;
 use crate::watch::{self, paint};
 use crate::{output, setup};
 
 /// Maximum number of games that are kept in memory for `--watch`.
 const MAX_WATCHED_GAMES: usize = 100;
+/// Maximum number of games for which the output of bots is counted, to tell the user that it is not shown.
+const MAX_GAMES_WITH_PRINT_NOTE: u32 = 10;
 /// Maximum number of faults listed below the table.
 const MAX_FAULTS_SHOWN: usize = 8;
 
@@ -40,11 +44,16 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
+    let prints = PrintCount::default();
     if job.seats.contains(&PlayerSpec::Human) {
         play_with_human(&job, &mut results, logs.as_ref())?;
     } else {
         let progress = progress(args);
-        let make_log = logs.as_ref().map(|logs| |first| logs.log(first));
+        let make_log = |first: u32| match &logs {
+            Some(logs) => logs.log(first),
+            None => prints.log(),
+        };
+        let has_log = logs.is_some() || args.games <= MAX_GAMES_WITH_PRINT_NOTE;
         let series = Series {
             game: job.table.as_ref(),
             settings: &job.settings,
@@ -56,7 +65,7 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
             record: results.keeps_records(),
             jobs: job.jobs,
             pin: job.args.pin == OnOff::On,
-            make_log: make_log.as_ref().map(|make| make as &MakeTurnLog<'_>),
+            make_log: has_log.then_some(&make_log as &MakeTurnLog<'_>),
         };
         series.play(|played| {
             progress.inc(1);
@@ -64,7 +73,11 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
         })?;
         progress.finish_and_clear();
     }
-    results.finish(&job)
+    results.finish(&job)?;
+    if logs.is_none() {
+        prints.note();
+    }
+    Ok(())
 }
 
 fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
@@ -155,6 +168,7 @@ struct PlayResults {
     results: Vec<Json>,
     ended: String,
     faults: Vec<String>,
+    debug: Option<DebugCommand>,
     watched: Vec<Record>,
     file: Option<OutputFile>,
     keep: bool,
@@ -173,6 +187,7 @@ impl PlayResults {
             results: Vec::new(),
             ended: String::new(),
             faults: Vec::new(),
+            debug: DebugCommand::new(args, job.table.info(), &job.seats, job.seed),
             watched: Vec::new(),
             keep: file.is_some() || args.watch || args.json || args.games == 1,
             file,
@@ -191,8 +206,12 @@ impl PlayResults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
                 let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
-                self.faults
-                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.message));
+                let line = self.debug.as_ref().map(|command| command.line(played.index, fault));
+                let line = line.map_or_else(String::new, |line| format!("\n  {line}"));
+                self.faults.push(format!(
+                    "game {game}, turn {turn}, {name}: {}: {}{line}",
+                    report.fault, report.message
+                ));
             }
         }
         if self.json {

@@ -7,6 +7,7 @@ use agon_bots::source::players_yml;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
+use agon_core::PUBLISHED_HISTORY;
 use agon_grid::permissions::Role;
 use agon_host::python_packages;
 use agon_report::write::write_report_beside_ledger;
@@ -69,9 +70,7 @@ fn run_with(
     }
     let next = match ended {
         RunOutcome::Stopped => return stop_result(ended, &format!("stopped; resume with: agon run {file}")),
-        RunOutcome::Waiting(_) => {
-            format!("agon table {file} prints the table, agon export {file} DIR writes the history")
-        }
+        RunOutcome::Waiting(phase) => waiting_text(&loaded, phase, &file),
         RunOutcome::Finished => {
             format!("agon table {file} prints the table, agon report {file} DIR writes web pages")
         }
@@ -91,6 +90,35 @@ fn use_packages(loaded: &LoadedCompetition, with_workers: bool) -> Result<(), Di
     let folder = python_packages::build(&loaded.place.folder.join(list))?;
     python_packages::use_packages(folder);
     Ok(())
+}
+
+/// What to do when a phase is published and the next one waits for new versions of bots.
+fn waiting_text(loaded: &LoadedCompetition, next: u32, file: &str) -> String {
+    let phases = &loaded.competition.phases;
+    let name = |phase: u32| phases.get(phase as usize).map_or("", |phase| phase.name.as_str());
+    let published = next.saturating_sub(1);
+    let mut exported = "write the tables and games so far as files";
+    let mut text =
+        format!("phase {}, {}, is published. Now bots can be resubmitted:\n", published + 1, name(published));
+    if loaded.table.info().competition.publishes_history {
+        exported = "write the tables and the history of all matches so far, for the authors";
+        text +=
+            &format!("  in the next phase each bot finds this history beside it, as {PUBLISHED_HISTORY}\n");
+    }
+    text += &format!("  replace the bots that have new versions: their files, or `bot` in {file}\n");
+    text += "then:\n";
+    let next_name = name(next);
+    let steps = [
+        (format!("agon table {file}"), "print the table".to_owned()),
+        (format!("agon export {file} DIR"), exported.to_owned()),
+        (format!("agon run {file}"), format!("play phase {}, {next_name}", next + 1)),
+        (format!("agon run {file} --run-through"), "play all remaining phases without a break".to_owned()),
+    ];
+    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    for (command, does) in &steps {
+        text += &format!("  {command:width$}   {does}\n");
+    }
+    text.trim_end().to_owned()
 }
 
 /// Writes the result pages of a competition from a `players.yml`, with a replay of every game.
@@ -145,7 +173,13 @@ fn play_until_end(
         let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
             let inner = progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
             let mut listener = MeteredListener { inner, metrics: metrics.clone() };
-            let context = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
+            let context = RunContext {
+                runtime,
+                executor,
+                stop: &stop,
+                boards: ActiveMatches::default(),
+                run_through: args.run_through,
+            };
             run::run_competition(loaded, &*ledger, context, &mut listener, &mut output::note)
         };
         match coordinator {

@@ -188,5 +188,6 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
+        printed_lines: 0,
     }))
 }

@@ -80,10 +80,9 @@ fn event_text(competition: &CompetitionConfig, event: &RunEvent<'_>) -> Option<S
             "match {key}: two workers disagree with {worker}; their result counts; {again} matches are corrected"
         ),
         RunEvent::Disputed { key, workers } => disputed(*key, workers),
-        RunEvent::Waiting { phase, name } => format!(
-            "phase {}, {name}, waits for new versions of bots; add them and run again to start it",
-            phase + 1
-        ),
+        RunEvent::Waiting { phase, name } => {
+            format!("phase {}, {name}, waits for new versions of bots", phase + 1)
+        }
         RunEvent::Finished { seed } => format!("finished; the secret seed was {seed}"),
         _ => return None,
     })

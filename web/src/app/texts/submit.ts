@@ -115,11 +115,12 @@ export const submit = {
         found: 'Find the bot in the submitted files.',
         source: 'Look for forbidden constructs in the source.',
         loads: 'Start the bot.',
-        plays: 'Play a game against house bots without a fault.',
+        plays: 'Play games against house bots, up to the full length.',
       })[name] ?? '',
     outcome: { yes: 'Passed', no: 'Failed', skipped: 'Skipped' },
     mustFix: 'Must fix',
     advice: 'Advice',
+    warnings: 'Warnings',
     whole: 'Whole bot',
     place: (file: string | null, line: number | null) =>
       file === null ? (line === null ? '' : `line ${line}`) : line === null ? file : `${file}, line ${line}`,
