@@ -23,7 +23,7 @@ use crate::prepare::{PrepareContext, PrepareError, SandboxMode, prepare};
 use crate::source::Finding;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
-use trial::{PrintLog, TrialFaults};
+use trial::{PrintLog, TrialFaults, advice_after_match};
 
 pub use result::{CheckResult, StepOutcome, StepResult};
 
@@ -229,10 +229,11 @@ impl CheckRun<'_> {
     /// Plays the trial with the clock on: one game in each role, two if the first move matters.
     fn play(&mut self, tables: &[(Seat, Vec<PlayerSpec>)]) -> Result<StepResult, Diagnostic> {
         let games = if self.settings.get("first").is_some() { 2 } else { 1 };
-        let mut bad = Vec::new();
+        let (mut bad, mut advice) = (Vec::new(), Vec::new());
         let mut texts = Vec::new();
         let mut trials = Vec::new();
         for (own, seats) in tables {
+            let own_seat = *own;
             let mut summary = Summary::default();
             let mut faults = TrialFaults::default();
             let plan = self.plan(seats);
@@ -245,7 +246,9 @@ impl CheckRun<'_> {
                 summary.push(&played);
                 records.extend(played.record.take().map(|(bytes, _)| bytes));
                 let own = played.faults.iter().filter(|fault| fault.seat == *own);
-                own.for_each(|fault| faults.add(played.index + 1, fault));
+                own.for_each(|fault| faults.add(played.index + 1, played.turns, fault));
+                let after = played.after_match.iter().filter(|(seat, _)| *seat == own_seat);
+                advice.extend(after.map(|(_, report)| advice_after_match(report)));
             })?;
             self.records.append(&mut records);
             self.logs.append(&mut log.games);
@@ -276,7 +279,7 @@ impl CheckRun<'_> {
         }
         self.trials = trials.into();
         let outcome = if bad.is_empty() { StepOutcome::Yes } else { StepOutcome::No };
-        Ok(StepResult { bad, ..StepResult::new("plays", outcome, texts.join("; ")) })
+        Ok(StepResult { bad, advice, ..StepResult::new("plays", outcome, texts.join("; ")) })
     }
 
     /// The result of the check.

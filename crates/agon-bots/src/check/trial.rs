@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agon_core::record::{FaultRecord, RecordHeader};
 use agon_core::text_format::plural;
-use agon_core::{Outcome, Seat};
+use agon_core::{FaultReport, Outcome, Seat};
 use agon_engine::film::json::BotOutputLine;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_host::BotRejection;
@@ -68,6 +68,23 @@ impl TurnLog for PrintLog {
     fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
         Ok(())
     }
+
+    fn match_over(&mut self, seat: Seat, printed: &str, _: Option<&FaultReport>) -> io::Result<()> {
+        self.add(self.turn, seat, printed);
+        Ok(())
+    }
+}
+
+/// Advice about a fault in what the bot did after the match. It does not reject the bot.
+pub(super) fn advice_after_match(report: &FaultReport) -> BotRejection {
+    let last = report.message.lines().last().unwrap_or_default();
+    let call = report.message.split_once(": ").map_or("", |(call, _)| call);
+    let what = format!("{call} fails after the match: {last}");
+    let advice = BotRejection::new(what, "it costs nothing, but what the bot should learn is lost");
+    match last_place(&report.message) {
+        Some((file, line)) => BotRejection { file: file.map(str::to_owned), line, ..advice },
+        None => BotRejection { trace: report.stderr.clone(), ..advice },
+    }
 }
 
 /// `TrialFaults` of a trial: the first of each kind, and how often it occurred.
@@ -78,16 +95,20 @@ pub(super) struct TrialFaults {
 }
 
 impl TrialFaults {
-    pub(super) fn add(&mut self, game: u32, fault: &FaultRecord) {
+    pub(super) fn add(&mut self, game: u32, turns: u32, fault: &FaultRecord) {
         self.all += 1;
-        let (turn, report) = (fault.turn, &fault.report);
+        let report = &fault.report;
+        let place = match fault.turn {
+            turn if fault.is_after_game(turns) => format!("after game {game}, which had {} turns", turn - 1),
+            turn => format!("game {game}, turn {turn}"),
+        };
         let says = report.message.lines().last().unwrap_or_default();
         let kind = format!("{}: {says}", report.fault);
         if let Some((_, times, _)) = self.kinds.iter_mut().find(|(known, ..)| *known == kind) {
             *times += 1;
             return;
         }
-        let mut refusal = BotRejection::new(format!("{kind} (game {game}, turn {turn})"), "");
+        let mut refusal = BotRejection::new(format!("{kind} ({place})"), "");
         if let Some((file, line)) = last_place(&report.message) {
             refusal = BotRejection { file: file.map(str::to_owned), line, ..refusal };
         } else {

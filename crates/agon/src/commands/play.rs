@@ -155,6 +155,8 @@ struct PlayResults {
     results: Vec<Json>,
     ended: String,
     faults: Vec<String>,
+    /// Faults after a match, which cost nothing.
+    after_match: Vec<String>,
     watched: Vec<Record>,
     file: Option<OutputFile>,
     keep: bool,
@@ -173,6 +175,7 @@ impl PlayResults {
             results: Vec::new(),
             ended: String::new(),
             faults: Vec::new(),
+            after_match: Vec::new(),
             watched: Vec::new(),
             keep: file.is_some() || args.watch || args.json || args.games == 1,
             file,
@@ -190,9 +193,22 @@ impl PlayResults {
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
-                let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
+                let (game, report) = (played.index + 1, &fault.report);
+                let when = match fault.turn {
+                    _ if fault.is_after_game(played.turns) => "after its end".to_owned(),
+                    turn => format!("turn {turn}"),
+                };
                 self.faults
-                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.message));
+                    .push(format!("game {game}, {when}, {name}: {}: {}", report.fault, report.message));
+            }
+        }
+        for (seat, report) in &played.after_match {
+            if self.after_match.len() < MAX_FAULTS_SHOWN {
+                let (name, game) = (&self.names[seat.index()], played.index + 1);
+                self.after_match.push(format!(
+                    "after the match that ended with game {game}, {name}: {} (this costs nothing)",
+                    report.message
+                ));
             }
         }
         if self.json {
@@ -253,6 +269,9 @@ impl PlayResults {
         let faults: u64 = self.summary.seats.iter().flat_map(|s| s.faults).sum();
         if faults > self.faults.len() as u64 {
             text += &format!("fault: and {} more\n", faults - self.faults.len() as u64);
+        }
+        for fault in &self.after_match {
+            text += &format!("note: {fault}\n");
         }
         if let Some(digest) = digest_of(&self.digests) {
             text += &format!("digest: {digest}\n");

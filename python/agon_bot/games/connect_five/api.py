@@ -54,7 +54,8 @@ class ConnectFive(Shim):
         return self._call_optional("train")
 
     def _call_optional(self, method: str) -> Optional[Message]:
-        """Calls a method that the bot may have. An error there is reported and has no other consequence."""
+        """Calls a method that the bot may have. An error there is a crash, which the host judges: it costs the match after a
+        game, and nothing after the match."""
         call = getattr(self.bot, method, None)
         if not callable(call):
             return None
@@ -63,7 +64,7 @@ class ConnectFive(Shim):
         except BaseException as error:  # a bot may call sys.exit
             text = f"{method}(): {crash_text(error, self.root)}"
             print(text, file=sys.stderr)
-            return {"crash": text}
+            return {"fault": "crash", "says": text}
         return None
 
 
