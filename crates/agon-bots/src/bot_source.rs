@@ -128,7 +128,8 @@ impl BotSource {
         let json = text.strip_prefix("json:");
         let command = json.unwrap_or(text);
         let path = Path::new(split_class(text, folder).0);
-        if json.is_none() && !command.contains(' ') && has_ending(path, &["py", "zip", "yml", "yaml"]) {
+        let is_path = !command.contains(' ') || has_ending(path, &["zip"]);
+        if json.is_none() && is_path && has_ending(path, &["py", "zip", "yml", "yaml"]) {
             let rejection =
                 BotRejection::new("the file does not exist", "write the path relative to the current folder");
             return Err(PrepareError::Refused { bot: text.to_owned(), rejection: Box::new(rejection) });

@@ -136,7 +136,11 @@ pub trait AnyGame: Send + Sync {
         hooks: &mut GameHooks<'_>,
         done: &mut dyn FnMut(PlayedGame),
     ) -> Result<(), PlayError> {
-        self.play_match(setup, &mut FixedSequence { games, settings: setup.settings, done, last: None }, hooks)
+        self.play_match(
+            setup,
+            &mut FixedSequence { games, settings: setup.settings, done, last: None },
+            hooks,
+        )
     }
 
     /// Plays the games of one match. The bots are kept for all games if they live for a match.
@@ -344,7 +348,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         let mut header = header::<G>(setup.settings, setup.seed, records);
         let mut described = setup.settings.clone();
         let mut players: Vec<SeatedPlayer<G>> = Vec::new();
-        let logs = logs_dir::logs_dirs(setup.seats);
+        let mut logs = logs_dir::logs_dirs(setup.seats)?;
         while let Some((index, settings)) = sequence.next() {
             let (settings, seed) = G::series_game(settings, setup.seed, index);
             let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -359,7 +363,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 described = settings;
             }
             let mut lent = hooks.reborrow();
-            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &logs, lent.reporter.take());
+            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &mut logs, lent.reporter.take());
             let mut with_logs = lent.reborrow();
             with_logs.reporter = log_writer.reporter();
             let played = referee::play(&game, index, &header, &names, &mut players, &mut with_logs)?;

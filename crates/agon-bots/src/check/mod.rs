@@ -21,6 +21,7 @@ use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::prepare::{PrepareContext, PrepareError, SandboxMode, prepare};
 use crate::source::Finding;
+use crate::source::archive::ArchiveLimits;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
 use trial::{PrintLog, TrialFaults, advice_after_match};
@@ -113,6 +114,7 @@ impl CheckRun<'_> {
             keep_data: false,
             extra_file: None,
             settings: Some((&self.settings, &self.assets)),
+            archive_limits: ArchiveLimits::default(),
         };
         let refusals = match source.and_then(|source| prepare(&source, &context, notify)) {
             Ok(prepared) => {

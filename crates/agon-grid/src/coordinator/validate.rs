@@ -166,8 +166,16 @@ const fn played_game(
     outcome: Outcome,
     faults: Vec<FaultRecord>,
 ) -> PlayedGame {
-    let (seats, record, after_match) = (Vec::new(), None, Vec::new());
-    PlayedGame { index, seed, outcome, turns, faults, seats, record, after_match }
+    PlayedGame {
+        index,
+        seed,
+        outcome,
+        turns,
+        faults,
+        seats: Vec::new(),
+        record: None,
+        after_match: Vec::new(),
+    }
 }
 
 /// Replays every record of a match. Returns the first violation of the rules.

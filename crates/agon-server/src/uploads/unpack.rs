@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use agon_bots::source::archive::{unpack_into, write_files};
+use agon_bots::source::archive::{ArchiveLimits, unpack_file, write_files};
 use agon_core::Diagnostic;
 use agon_host::BotRejection;
 use agon_host::scratch_dir::make_world_readable;
@@ -23,8 +23,8 @@ pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
             if !one.name.contains(['/', '\\'])
                 && is_archive(&one.name, &one.at).map_err(ApiError::internal)? =>
         {
-            let bytes = fs::read(&one.at).map_err(ApiError::internal)?;
-            unpack_into(&bytes, &folder, "the archive")
+            let file = fs::File::open(&one.at).map_err(ApiError::internal)?;
+            unpack_file(file, &folder, "the archive", ArchiveLimits::of_packed_bytes(upload.max_bytes))
         }
         [one] if !one.name.contains('/') => {
             let (name, done) = keep_single_file(&one.name, &one.at, &folder);
