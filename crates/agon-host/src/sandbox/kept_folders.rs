@@ -113,6 +113,12 @@ impl KeptFolder {
     /// that has loaded the bot, which runs no code of the bot between matches.
     pub(super) fn store(&self) -> io::Result<()> {
         self.copy_back()?;
+        self.empty()
+    }
+
+    /// Empties the file system. From now on nothing counts as deleted by the bot.
+    fn empty(&self) -> io::Result<()> {
+        self.copied.borrow_mut().clear();
         for (name, _) in entries(&self.inside())? {
             remove(&self.inside().join(name))?;
         }
@@ -121,7 +127,8 @@ impl KeptFolder {
 
     /// Copies the folder to the file system again, for the next match.
     pub(super) fn load(&self) -> io::Result<()> {
-        self.copy_in()?;
+        // What was copied in part must not be copied back.
+        self.copy_in().or_else(|error| self.empty().and(Err(error)))?;
         let Some(owner) = self.owner else { return Ok(()) };
         // Another process of the same bot, with another user, may have written the files.
         for entry in &*self.copied.borrow() {
