@@ -134,7 +134,8 @@ impl BotSource {
         if json.is_none() && !command.contains(' ') && notebook::is_notebook(path) {
             return refused(notebook::rejection(path));
         }
-        if json.is_none() && !command.contains(' ') && has_ending(path, &["py", "zip", "yml", "yaml"]) {
+        let is_path = !command.contains(' ') || has_ending(path, &["zip"]);
+        if json.is_none() && is_path && has_ending(path, &["py", "zip", "yml", "yaml"]) {
             return refused(missing_path("the file does not exist", path, folder));
         }
         // A path without arguments that does not exist: most often a folder that was mistyped or not created yet.

@@ -10,6 +10,7 @@ use agon_host::BotRejection;
 use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::resolve::Resolver;
+use crate::source::archive::ArchiveLimits;
 use crate::source::git::Repository;
 use crate::{MessageSink, isolation, package};
 
@@ -39,6 +40,8 @@ pub struct PrepareContext<'c> {
     /// Settings of the game and the files that they name. They define the content of the file that the game gives to its bots; without
     /// them it has its default content.
     pub settings: Option<(&'c Settings, &'c Assets)>,
+    /// How large a `.zip` may be.
+    pub archive_limits: ArchiveLimits,
 }
 
 /// A bot that can be seated.

@@ -17,7 +17,8 @@ use crate::manifest::{self, Manifest};
 use crate::prepare::{ExtraFile, PrepareContext, PrepareError, SandboxMode};
 use crate::source::source_check::{check_source, only_bot};
 use crate::source::{
-    archive, content_hash, overlay_dir, players_yml, published_name, submission_root, submitted_folder,
+    archive, class_name, content_hash, overlay_dir, players_yml, published_name, submission_root,
+    submitted_folder,
 };
 
 /// Reason why a source cannot be resolved: a [`PrepareError`] before the bot's name is added.
@@ -87,7 +88,8 @@ impl Resolver<'_> {
             return Err(BotRejection::new(what, hint).into());
         }
         let whole = self.context.folder.join(path).canonicalize()?;
-        let name = class.map_or_else(|| stem(&whole), str::to_owned);
+        let own_name = || info.bots.named_class.and_then(|method| class_name::of_bot(&whole, method));
+        let name = class.map(str::to_owned).or_else(own_name).unwrap_or_else(|| stem(&whole));
         let hash = content_hash::hash(&whole, &class.map_or(vec![], |class| vec![class]))?;
         let seat = self.python_seat(name, hash);
         // The bot's data and additional files are beside its file.
@@ -127,7 +129,7 @@ impl Resolver<'_> {
     pub(crate) fn resolve_zip(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         let info = self.game_info()?;
         let whole = self.context.folder.join(path);
-        let home = archive::unpack(&whole).map_err(|refusal| {
+        let home = archive::unpack(&whole, self.context.archive_limits).map_err(|refusal| {
             // Errors show the path as the user wrote it.
             let own = refusal.file.as_deref().is_some_and(|file| Path::new(file) == whole);
             if own { refusal.in_file(path.display().to_string()) } else { refusal }
@@ -148,7 +150,8 @@ impl Resolver<'_> {
         let mut program = self.python_program(&target, class)?;
         let (name, extra) =
             if target.is_file() { (stem(&target), stem(&target)) } else { (stem(path), String::new()) };
-        let name = class.map_or(name, str::to_owned);
+        let own_name = || info.bots.named_class.and_then(|method| class_name::of_bot(&target, method));
+        let name = class.map(str::to_owned).or_else(own_name).unwrap_or(name);
         let hash = content_hash::hash(home.path(), &[class.unwrap_or_default(), &extra])?;
         let mut logs = None;
         if info.bots.keeps_data {

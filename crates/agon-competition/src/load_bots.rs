@@ -4,6 +4,7 @@ use std::path::Path;
 
 use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
 use agon_bots::source::published_name::check_published_name;
+use agon_bots::source::archive::ArchiveLimits;
 use agon_bots::source::source_check::check_source;
 use agon_bots::{
     BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup,
@@ -36,6 +37,9 @@ pub fn load_bots(
         keep_data: false,
         extra_file: history.map(|path| ExtraFile { name: PUBLISHED_HISTORY, path }),
         settings: Some((&competition.phases[phase as usize].settings, assets)),
+        archive_limits: competition.max_zip_mib.map_or_else(ArchiveLimits::default, |most| {
+            ArchiveLimits::of_packed_bytes(u64::from(most) << 20)
+        }),
     };
     let mut bots = Vec::new();
     for entrant in &competition.entrants {

@@ -4,7 +4,9 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 
 use agon_core::record::{Record, RecordHeader, Recorder};
-use agon_core::{Assets, BotLifetime, ClockRule, Diagnostic, GameInfo, Seat, Settings, SettingsError};
+use agon_core::{
+    Assets, BotLifetime, ClockRule, Diagnostic, FaultReport, GameInfo, Seat, Settings, SettingsError,
+};
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
 use agon_host::LoadCheck;
 use agon_host::{HelloInfo, PlayerOptions};
@@ -63,6 +65,11 @@ pub trait GameSequence {
 
     /// Called after each game.
     fn done(&mut self, played: PlayedGame);
+
+    /// Called after the match, with the faults in what bots did after it.
+    fn match_over(&mut self, faults: Vec<(Seat, FaultReport)>) {
+        let _ = faults;
+    }
 }
 
 /// A fixed range of games.
@@ -70,6 +77,8 @@ struct FixedSequence<'r> {
     games: Range<u32>,
     settings: &'r Settings,
     done: &'r mut dyn FnMut(PlayedGame),
+    /// The last game, until it is known what happened after the match.
+    last: Option<PlayedGame>,
 }
 
 impl GameSequence for FixedSequence<'_> {
@@ -78,7 +87,16 @@ impl GameSequence for FixedSequence<'_> {
     }
 
     fn done(&mut self, played: PlayedGame) {
-        (self.done)(played);
+        if let Some(earlier) = self.last.replace(played) {
+            (self.done)(earlier);
+        }
+    }
+
+    fn match_over(&mut self, faults: Vec<(Seat, FaultReport)>) {
+        if let Some(mut last) = self.last.take() {
+            last.after_match = faults;
+            (self.done)(last);
+        }
     }
 }
 
@@ -118,7 +136,11 @@ pub trait AnyGame: Send + Sync {
         hooks: &mut GameHooks<'_>,
         done: &mut dyn FnMut(PlayedGame),
     ) -> Result<(), PlayError> {
-        self.play_match(setup, &mut FixedSequence { games, settings: setup.settings, done }, hooks)
+        self.play_match(
+            setup,
+            &mut FixedSequence { games, settings: setup.settings, done, last: None },
+            hooks,
+        )
     }
 
     /// Plays the games of one match. The bots are kept for all games if they live for a match.
@@ -326,7 +348,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         let mut header = header::<G>(setup.settings, setup.seed, records);
         let mut described = setup.settings.clone();
         let mut players: Vec<SeatedPlayer<G>> = Vec::new();
-        let logs = logs_dir::logs_dirs(setup.seats);
+        let mut logs = logs_dir::logs_dirs(setup.seats)?;
         while let Some((index, settings)) = sequence.next() {
             let (settings, seed) = G::series_game(settings, setup.seed, index);
             let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -341,7 +363,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 described = settings;
             }
             let mut lent = hooks.reborrow();
-            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &logs, lent.reporter.take());
+            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &mut logs, lent.reporter.take());
             let mut with_logs = lent.reborrow();
             with_logs.reporter = log_writer.reporter();
             let played = referee::play(&game, index, &header, &names, &mut players, &mut with_logs)?;
@@ -352,11 +374,8 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 break;
             }
         }
-        for seated in &mut players {
-            if let SeatedPlayer::Bot(player) = seated {
-                player.match_over();
-            }
-        }
+        let faults = end_match(&mut players, hooks)?;
+        sequence.match_over(faults);
         Ok(())
     }
 
@@ -429,6 +448,24 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         }
         Ok(())
     }
+}
+
+/// Tells all bots that the match is over. Returns the faults in what they did then.
+fn end_match<G: PlayableGame>(
+    players: &mut [SeatedPlayer<G>],
+    hooks: &mut GameHooks<'_>,
+) -> io::Result<Vec<(Seat, FaultReport)>> {
+    let mut faults = Vec::new();
+    for (seat, seated) in Seat::all(players.len()).zip(players) {
+        if let SeatedPlayer::Bot(player) = seated {
+            let fault = player.match_over();
+            if let Some(log) = &mut hooks.log {
+                log.match_over(seat, &player.take_output(), fault.as_deref())?;
+            }
+            faults.extend(fault.map(|report| (seat, *report)));
+        }
+    }
+    Ok(faults)
 }
 
 /// Hooks with nothing but an optional recorder.

@@ -112,9 +112,10 @@ pub trait Film {
     /// First message to a program at this seat in the JSON-lines protocol.
     fn hello(&self, seat: Seat) -> String;
 
-    /// Faults of this turn.
+    /// Faults of this turn. Those after the game belong to the last turn.
     fn faults(&self, turn: usize) -> Vec<&FaultRecord> {
-        self.record().faults.iter().filter(|fault| fault.turn as usize == turn).collect()
+        let last = self.record().turns.len();
+        self.record().faults.iter().filter(|fault| (fault.turn as usize).min(last) == turn).collect()
     }
 }
 
@@ -349,7 +350,9 @@ fn read_reply<G: Game>(
 
 fn check_end<G: Game>(game: &G, state: &G::State, record: &Record) -> Result<(), ReplayError> {
     let turn = record.turns.len();
-    match game.outcome(state) {
+    let with_faults =
+        |outcome: agon_core::Outcome| outcome.with_faults_after(G::info(), turn as u32, &record.faults);
+    match game.outcome(state).map(with_faults) {
         None => Err(ReplayError::Differs { turn, what: "the record ends before the game does".to_owned() }),
         Some(outcome) if outcome != record.outcome => {
             let what = format!(

@@ -12,7 +12,7 @@ use crate::poller::{self, SharedPipes, lock};
 use crate::program::{Program, start};
 use crate::timing::{StealTime, is_late};
 
-pub use crate::connection::{AnswerError, BotConnection};
+pub use crate::connection::{AnswerError, BotConnection, LastWords};
 pub use crate::pipes::MAX_LINE_BYTES;
 pub use crate::stderr_pipe::MAX_STDERR_TAIL_BYTES;
 
@@ -144,7 +144,7 @@ impl BotConnection for LineProcess {
         lock(&self.pipes).printed()
     }
 
-    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
+    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) -> LastWords {
         let until = Instant::now() + time;
         lock(&self.pipes).ask_to_end(text);
         while Instant::now() < until && lock(&self.pipes).handle().ended().is_none() {
@@ -155,6 +155,8 @@ impl BotConnection for LineProcess {
             }
         }
         self.kill();
+        let mut pipes = lock(&self.pipes);
+        LastWords { line: pipes.take_last_line(), printed: pipes.printed() }
     }
 }
 

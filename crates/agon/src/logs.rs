@@ -52,7 +52,7 @@ impl Logs {
 
     /// A log for games that are played one after the other. `first` is added to their numbers.
     pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
-        Box::new(GameLogFiles { logs: self, first, files: Vec::new() })
+        Box::new(GameLogFiles { logs: self, first, files: Vec::new(), written: Vec::new() })
     }
 }
 
@@ -66,6 +66,8 @@ struct GameLogFiles<'l> {
     logs: &'l Logs,
     first: u32,
     files: Vec<SeatLogFile>,
+    /// The files of the last finished game, with their seats.
+    written: Vec<(Seat, PathBuf)>,
 }
 
 /// The log file of one seat. It stays in memory until the game is finished, so that it is written completely.
@@ -122,7 +124,24 @@ impl TurnLog for GameLogFiles<'_> {
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         let scores: Vec<String> = outcome.seats.iter().map(|seat| seat.score.to_string()).collect();
         let last = format!("\nended: {}; scores in seat order: {}\n", outcome.ended, scores.join(", "));
+        // What a bot does after the match belongs to the log of its last game.
+        self.written = self.files.iter().map(|file| (file.seat, file.path.clone())).collect();
         self.write(&last).map_err(|failure| io::Error::other(failure.summary()))
+    }
+
+    fn match_over(&mut self, seat: Seat, printed: &str, fault: Option<&FaultReport>) -> io::Result<()> {
+        let Some((_, path)) = self.written.iter().find(|(written, _)| *written == seat) else { return Ok(()) };
+        let mut text = String::new();
+        if let Some(fault) = fault {
+            text += &format!("\nfault after the match\n{}", fault_text(fault, false));
+        }
+        if !printed.is_empty() {
+            text += &format!("\nprinted after the match\n{}", indent(printed));
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        io::Write::write_all(&mut std::fs::File::options().append(true).open(path)?, text.as_bytes())
     }
 }
 

@@ -294,14 +294,17 @@ class Learner:
 
     def adjust(self):
         self.games += 1
-        names = sorted(os.listdir(HERE / 'logs'))
+        names = sorted(os.listdir(HERE / 'logs'), key=lambda name: int(name[4:-5]))
         log = json.loads((HERE / 'logs' / names[-1]).read_text())
         mine = [turn for turn in log['turns'] if turn['player'] == log['start']['you']]
-        assert log['agon'] == 'log' and log['version'] == 1 and log['game'] == 'connect-five'
+        assert log['agon'] == 'log' and log['version'] == 2 and log['game'] == 'connect-five'
         assert len(mine) == self.moves and log['start']['you'] == self.me, (len(mine), self.moves)
         assert sum(map(bool, sum(log['turns'][-1]['board'], []))) == len(log['turns'])
         assert set(log['turns'][0]) == {'player', 'board'}
         assert log['result']['score'] in (0, 0.5, 1) and log['result']['ended']
+        wins = {1: 'won', 0.5: 'drew', 0: 'lost'}[log['result']['score']]
+        other = {'won': self.me, 'lost': 3 - self.me, 'drew': None}[wins]
+        assert log['result']['you'] == wins and log['result']['winner'] == other, log['result']
         try:
             open('logs/mine', 'w')
             names.append('written')
@@ -317,13 +320,13 @@ class Learner:
 
 #[test]
 fn connect_five_bot_keeps_its_data_and_reads_its_logs() {
-    let place = Place::new(&[("Learner/Learner.py", LEARNER), ("Learner/logs/game-0007.json", "{}")]);
+    let place = Place::new(&[("Learner/Learner.py", LEARNER), ("Learner/logs/log_7.json", "{}")]);
     let data = |name: &str| fs::read_to_string(place.path("Learner/data").join(name)).unwrap();
     let play = ["play", "connect-five", "Learner", "house:random", "--games", "3", "--seed", "4"];
     let text = place.good(&play);
     assert!(!text.contains("fault: "), "{text}");
     assert_eq!(data("games"), "3");
-    assert_eq!(data("logs"), "game-0007.json game-0008.json game-0009.json game-0010.json");
+    assert_eq!(data("logs"), "log_7.json log_8.json log_9.json log_10.json");
     assert_eq!(data("trained"), "yes");
     assert_eq!(
         fs::read_dir(place.path("Learner/logs")).unwrap().count(),
@@ -345,7 +348,7 @@ fn connect_five_bot_keeps_its_data_and_reads_its_logs() {
     ];
     place.good(&more);
     assert_eq!(data("games"), "7");
-    assert_eq!(data("logs"), "game-0007.json game-0008.json game-0009.json game-0010.json game-0011.json");
+    assert_eq!(data("logs"), "log_7.json log_8.json log_9.json log_10.json log_11.json");
     // Against itself, the bot has one folder that is kept and one that is discarded. A check keeps nothing.
     place.good(&["play", "connect-five", "Learner", "Learner", "--games", "2"]);
     assert_eq!(data("games"), "9");

@@ -82,8 +82,18 @@ export interface CompetitionItem {
   matches: number;
   expected: number | null;
   leaders: { bot: number; name: string; rank: number }[];
-  /** Whether bots can be submitted now. */
+  /** Whether bots can be submitted now, if the deadline is not past. */
   accepts: boolean;
+  deadline: Deadline | null;
+}
+
+/** Until when bots can be submitted. */
+export interface Deadline {
+  /** The last moment, in milliseconds since the epoch. */
+  at: number;
+  /** As the competition file has it, with its time zone. */
+  text: string;
+  past: boolean;
 }
 
 export interface PhaseItem {

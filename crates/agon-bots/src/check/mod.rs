@@ -23,6 +23,7 @@ use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::prepare::{PrepareContext, PrepareError, SandboxMode, prepare};
 use crate::source::Finding;
+use crate::source::archive::ArchiveLimits;
 use crate::source::published_name::check_published_name;
 use crate::source::source_check::{self, SourceReport};
 use crate::{MessageSink, parse_options};
@@ -94,6 +95,8 @@ struct CheckRun<'r, 'c> {
     games_begun: u32,
     games_recorded: u32,
     printed_lines: u64,
+    /// What happened after matches, which costs nothing.
+    advice: Vec<BotRejection>,
     steps: Vec<StepResult>,
     trials: Json,
     records: Vec<Vec<u8>>,
@@ -126,6 +129,7 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
         games_begun: 0,
         games_recorded: 0,
         printed_lines: 0,
+        advice: Vec::new(),
         steps: Vec::new(),
         trials: Json::Null,
         records: Vec::new(),
@@ -177,6 +181,7 @@ impl CheckRun<'_, '_> {
             keep_data: false,
             extra_file: None,
             settings: Some((&self.settings, &self.assets)),
+            archive_limits: ArchiveLimits::default(),
         };
         let mut why = "the bot was not found";
         let refusals = match source.and_then(|source| prepare(&source, &context, notify)) {

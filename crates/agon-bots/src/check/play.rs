@@ -9,7 +9,7 @@ use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use serde_json::{Value as Json, json};
 
 use super::lineup::{HouseStrength, Lineup, TrialLength, lineups};
-use super::trial::{TrialFault, TrialFaults, TrialLog};
+use super::trial::{TrialFault, TrialFaults, TrialLog, advice_after_match};
 use super::{CheckRun, DebugLines, StepOutcome, StepResult};
 use crate::debug_line::{FaultPlace, GameOptions, debug_line, quote, unused_record};
 use crate::error::Diagnostic;
@@ -56,6 +56,7 @@ impl CheckRun<'_, '_> {
     ) -> Result<StepResult, Diagnostic> {
         let mut faults = TrialFaults::new(self.table.info());
         let (mut texts, mut trials) = (Vec::new(), Vec::new());
+        self.advice.clear();
         for lineup in short {
             self.play_lineup(lineup, None, &mut faults, (&mut texts, &mut trials))?;
         }
@@ -73,7 +74,8 @@ impl CheckRun<'_, '_> {
             }
         }
         self.trials = trials.into();
-        let (bad, warnings) = faults.into_findings();
+        let (bad, mut warnings) = faults.into_findings();
+        warnings.append(&mut self.advice);
         let outcome = if bad.is_empty() { StepOutcome::Yes } else { StepOutcome::No };
         Ok(StepResult { bad, advice: warnings, ..StepResult::new("plays", outcome, texts.join("; ")) })
     }
@@ -99,17 +101,29 @@ impl CheckRun<'_, '_> {
         let mut log = TrialLog::new(lineup.own, self.request.deadline, stop_at, inner);
         let mut recorder = self.request.keep_record.then(Recorder::new);
         let (mut records, mut finished) = (Vec::new(), 0);
+        let (mut after_games, mut after_match) = (Vec::new(), Vec::new());
         let plan = self.match_setup(lineup);
         let mut hooks = hooks_with_recorder(recorder.as_mut());
         hooks.log = Some(&mut log);
         let played = self.table.play(&plan, 0..games, &mut hooks, &mut |mut played| {
             finished += 1;
             records.extend(played.record.take().map(|(bytes, _)| bytes));
+            let late = played.faults.iter().filter(|fault| fault.is_after_game(played.turns));
+            after_games.extend(late.filter(|fault| fault.seat == lineup.own).map(|fault| TrialFault {
+                game: played.index,
+                turn: fault.turn,
+                is_after_game: true,
+                report: fault.report.clone(),
+            }));
+            let own = played.after_match.iter().filter(|(seat, _)| *seat == lineup.own);
+            after_match.extend(own.map(|(_, report)| advice_after_match(report)));
         });
         match played {
             Err(PlayError::Io(_)) if log.is_stopped() => {}
             other => other?,
         }
+        log.faults.append(&mut after_games);
+        self.advice.append(&mut after_match);
         for fault in &log.faults {
             let line = self.debug_line_of(lineup, fault, fault.game < finished, games);
             faults.add(self.games_begun + fault.game + 1, fault, line);

@@ -22,6 +22,8 @@ pub(super) struct TrialFault {
     /// Index of the game in its lineup, from 0.
     pub(super) game: u32,
     pub(super) turn: u32,
+    /// Whether the game was over: the bot failed in what it does after a game.
+    pub(super) is_after_game: bool,
     pub(super) report: FaultReport,
 }
 
@@ -112,7 +114,7 @@ impl<'l> TrialLog<'l> {
         self.times.longest = self.times.longest.max(charged);
         if let Some(report) = entry.fault {
             let game = self.games.len().saturating_sub(1) as u32;
-            self.faults.push(TrialFault { game, turn: entry.turn, report: report.clone() });
+            self.faults.push(TrialFault { game, turn: entry.turn, is_after_game: false, report: report.clone() });
         }
     }
 }
@@ -149,6 +151,23 @@ impl TurnLog for TrialLog<'_> {
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         self.inner.as_mut().map_or(Ok(()), |log| log.end_game(outcome))
     }
+
+    fn match_over(&mut self, seat: Seat, printed: &str, fault: Option<&FaultReport>) -> io::Result<()> {
+        self.add_output(self.turn, seat, printed);
+        self.inner.as_mut().map_or(Ok(()), |log| log.match_over(seat, printed, fault))
+    }
+}
+
+/// Advice about a fault in what the bot did after the match. It does not reject the bot.
+pub(super) fn advice_after_match(report: &FaultReport) -> BotRejection {
+    let last = report.message.lines().last().unwrap_or_default();
+    let call = report.message.split_once(": ").map_or("", |(call, _)| call);
+    let what = format!("{call} fails after the match: {last}");
+    let advice = BotRejection::new(what, "it costs nothing, but what the bot should learn is lost");
+    match last_place(&report.message) {
+        Some((file, line)) => BotRejection { file: file.map(str::to_owned), line, ..advice },
+        None => BotRejection { trace: report.stderr.clone(), ..advice },
+    }
 }
 
 /// Faults of a trial: the first of each kind, and how often it occurred.
@@ -179,7 +198,12 @@ impl TrialFaults {
             known.times += 1;
             return;
         }
-        let mut rejection = BotRejection::new(format!("{name} (game {game}, turn {turn})"), "");
+        let place = if fault.is_after_game {
+            format!("after game {game}, which had {} turns", turn.saturating_sub(1))
+        } else {
+            format!("game {game}, turn {turn}")
+        };
+        let mut rejection = BotRejection::new(format!("{name} ({place})"), "");
         if let Some((file, line)) = last_place(&report.message) {
             rejection = BotRejection { file: file.map(str::to_owned), line, ..rejection };
         } else {

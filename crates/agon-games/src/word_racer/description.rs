@@ -16,6 +16,7 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: Some("word-racer"),
     players_yml: true,
     asked_together: false,
+    named_class: None,
     keeps_data: false,
     file: Some(BotFile { name: "words.dat", setting: "words", content: words_file }),
     check_settings: &[],

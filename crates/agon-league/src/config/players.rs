@@ -30,6 +30,7 @@ impl CompetitionConfig {
             settings: settings.clone(),
             resubmit: false,
             hidden: None,
+            deadline: None,
         };
         Self {
             name: info.title.to_owned(),
@@ -42,6 +43,8 @@ impl CompetitionConfig {
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
             packages: None,
+            max_zip_mib: None,
+            deadline: None,
         }
     }
 }

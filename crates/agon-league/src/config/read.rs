@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue, Error};
 use super::config_error::{ConfigError, ErrorCollector, WHOLE_FILE};
 use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
+use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 11] = [
+pub const TOP_LEVEL_KEYS: [&str; 13] = [
     "name",
     "game",
     "seed",
@@ -18,6 +18,8 @@ pub const TOP_LEVEL_KEYS: [&str; 11] = [
     "stateless",
     "bots_per_contributor",
     "packages",
+    "max_zip_mib",
+    "deadline",
     "settings",
     "entrant",
     "phase",
@@ -26,6 +28,8 @@ pub const TOP_LEVEL_KEYS: [&str; 11] = [
 const ENTRANT_HINT: &str = "write [[entrant]], with two brackets, and bot = \"...\" below it";
 /// Hint for `[[phase]]`.
 const PHASE_HINT: &str = "write [[phase]], with two brackets, and format = \"...\" below it";
+/// The largest `max_zip_mib`.
+const MAX_ZIP_MIB: u32 = 1024;
 /// Maximum size of a competition file.
 const MAX_FILE_BYTES: usize = 4 << 20;
 
@@ -117,6 +121,8 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
     };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
     let packages = packages(fields, game.as_ref());
+    let max_zip_mib = fields.count("max_zip_mib", 1..=MAX_ZIP_MIB).map(|most| most.value);
+    let deadline = deadline::read(fields);
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
     let pairs: Vec<SettingPair> = match (&game, &base) {
@@ -146,6 +152,8 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         meter,
         max_bots_per_contributor,
         packages,
+        max_zip_mib,
+        deadline,
     })
 }
 

@@ -221,7 +221,10 @@ pub fn upload_limits(
 ) -> (u32, u64) {
     let by_file = loaded.and_then(|loaded| loaded.competition.max_bots_per_contributor);
     let most = row.limits.per_contributor.or(by_file).unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR);
-    (most, row.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES))
+    let zip_bytes =
+        loaded.and_then(|loaded| loaded.competition.max_zip_mib).map(|most| u64::from(most) << 20);
+    let max_bytes = row.limits.max_bytes.or(zip_bytes).unwrap_or(uploads::DEFAULT_UPLOAD_BYTES);
+    (most, max_bytes.min(uploads::MAX_UPLOAD_BYTES))
 }
 
 /// How many more bots the caller may submit; `None` if it may not submit any. `accepts` says whether the competition accepts bots now.

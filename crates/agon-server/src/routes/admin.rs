@@ -17,7 +17,7 @@ use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
 use crate::paging::PageBody;
-use crate::read_model;
+use crate::read_model::{self, overview};
 use crate::runs::competition_file::{self, EntrantLine};
 use crate::runs::entrants;
 use crate::state::AppState;
@@ -163,7 +163,8 @@ async fn make_competition(
     };
     let limits = UploadLimits {
         per_contributor: Some(per_contributor),
-        max_bytes: Some(body.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES)),
+        // Without a value the competition's file decides.
+        max_bytes: body.max_bytes,
     };
     let new = NewCompetition {
         file: competition_file::path(&app.config, &id).display().to_string(),
@@ -381,7 +382,7 @@ pub(super) async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiRe
         file: one.preset.clone(),
         limits: UploadLimitsBody {
             per_contributor: one.limits.per_contributor.unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR),
-            max_bytes: one.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES),
+            max_bytes: overview::upload_limits(one, app.competitions.get(&one.id)?.loaded().as_deref()).1,
         },
         house: house.collect(),
     })

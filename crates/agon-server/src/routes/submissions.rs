@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
+use crate::read_model::overview::upload_limits;
 use crate::state::AppState;
 use crate::uploads::report::CheckReport;
 use crate::uploads::upload::{SpooledForm, Upload};
@@ -106,7 +107,7 @@ pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiRes
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept new bots now (`not_open`), the name is taken (`taken`), the limit per contributor is reached (`too_many`), or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 409, description = "The competition does not accept new bots now (`not_open`), its deadline is past (`deadline`), the name is taken (`taken`), the limit per contributor is reached (`too_many`), or the disk quota of the account is used up (`quota`).", body = ErrorBody),
         (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
         (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
@@ -124,6 +125,7 @@ async fn submit_bot(
     {
         return Err(not_open(&competition));
     }
+    uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
     let Some(name) = upload.name.clone() else {
         return Err(
@@ -158,7 +160,7 @@ async fn submit_bot(
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept versions now (`not_open`), the bot was withdrawn, or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 409, description = "The competition does not accept versions now (`not_open`), its deadline is past (`deadline`), the bot was withdrawn, or the disk quota of the account is used up (`quota`).", body = ErrorBody),
         (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
         (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
@@ -182,6 +184,7 @@ async fn submit_version(
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
+    uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
     if upload.name.is_some() || upload.role.is_some() {
         return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
@@ -222,6 +225,9 @@ fn not_open(competition: &HostedCompetition) -> ApiError {
     }
 }
 
+/// Room for file names in the form of an upload, besides its files.
+const MAX_FILE_NAMES_BYTES: u64 = 4 << 20;
+
 /// Receives the form and writes its files to disk.
 async fn receive_upload(
     app: &AppState,
@@ -229,15 +235,15 @@ async fn receive_upload(
     competition: &HostedCompetition,
     request: Request,
 ) -> ApiResult<Upload> {
-    let max_bytes =
-        competition.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES).min(uploads::MAX_UPLOAD_BYTES);
+    let loaded = app.competitions.get(&competition.id)?.loaded();
+    let (_, max_bytes) = upload_limits(competition, loaded.as_deref());
     let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     // Leaves room for file names and boundaries.
-    let max_body_bytes = 2 * max_bytes + (1 << 20);
+    let max_body_bytes = max_bytes + max_bytes.min(MAX_FILE_NAMES_BYTES) + (1 << 20);
     // Rejects an upload whose declared length is too large, before reading any of it.
     if declared.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > max_body_bytes) {
         app.meters.upload("too_large");
-        return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes")));
+        return Err(uploads::upload::too_large_upload(max_bytes));
     }
     budget::check_room(app, me.account()).await?;
     let count_too_large = |error: &ApiError| {

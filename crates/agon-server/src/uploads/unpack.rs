@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use agon_bots::source::archive::{unpack_into, write_files};
+use agon_bots::source::archive::{ArchiveLimits, unpack_file, write_files};
 use agon_bots::source::notebook;
 use agon_bots::source::submitted_folder::make_programs_executable;
 use agon_core::Diagnostic;
@@ -24,8 +24,8 @@ pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
             if !one.name.contains(['/', '\\'])
                 && is_archive(&one.name, &one.at).map_err(ApiError::internal)? =>
         {
-            let bytes = fs::read(&one.at).map_err(ApiError::internal)?;
-            unpack_into(&bytes, &folder, "the archive")
+            let file = fs::File::open(&one.at).map_err(ApiError::internal)?;
+            unpack_file(file, &folder, "the archive", ArchiveLimits::of_packed_bytes(upload.max_bytes))
         }
         [one] if !one.name.contains('/') => {
             let (name, done) = keep_single_file(&one.name, &one.at, &folder);

@@ -50,6 +50,8 @@ pub struct Upload {
     pub files: Vec<UploadedFile>,
     /// Total size of the files.
     pub bytes: u64,
+    /// Its maximum.
+    pub max_bytes: u64,
     /// SHA-256 of the file, or of all names and contents if there are several.
     pub hash: Digest,
     folder: PathBuf,
@@ -154,6 +156,17 @@ fn body_error(error: &axum::Error) -> ApiError {
         .hint("send the complete form as multipart/form-data")
 }
 
+/// The error of an upload with too large files.
+pub fn too_large_upload(max_bytes: u64) -> ApiError {
+    let limit = if max_bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB ({max_bytes} bytes)", max_bytes >> 20)
+    } else {
+        format!("{max_bytes} bytes")
+    };
+    ApiError::too_large(format!("the upload is larger than {limit}, the limit of this competition"))
+        .hint("remove files that the bot does not need")
+}
+
 fn too_large_form() -> ApiError {
     ApiError::too_large("the form is larger than the maximum upload size")
         .hint("remove files that the bot does not need")
@@ -169,6 +182,7 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
         class: None,
         files: Vec::new(),
         bytes: 0,
+        max_bytes,
         hash: Digest([0; 32]),
         folder,
         _spooled: spooled,
@@ -224,8 +238,7 @@ async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64)
     while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
         upload.bytes += chunk.len() as u64;
         if upload.bytes > max_bytes {
-            return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes"))
-                .hint("remove files that the bot does not need"));
+            return Err(too_large_upload(max_bytes));
         }
         hash.update(&chunk);
         target.write_all(&chunk).await.map_err(ApiError::internal)?;

@@ -169,6 +169,8 @@ struct PlayResults {
     ended: String,
     faults: Vec<String>,
     debug: Option<DebugCommand>,
+    /// Faults after a match, which cost nothing.
+    after_match: Vec<String>,
     watched: Vec<Record>,
     file: Option<OutputFile>,
     keep: bool,
@@ -188,6 +190,7 @@ impl PlayResults {
             ended: String::new(),
             faults: Vec::new(),
             debug: DebugCommand::new(args, job.table.info(), &job.seats, job.seed),
+            after_match: Vec::new(),
             watched: Vec::new(),
             keep: file.is_some() || args.watch || args.json || args.games == 1,
             file,
@@ -205,12 +208,23 @@ impl PlayResults {
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
-                let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
+                let (game, report) = (played.index + 1, &fault.report);
+                let when = match fault.turn {
+                    _ if fault.is_after_game(played.turns) => "after its end".to_owned(),
+                    turn => format!("turn {turn}"),
+                };
                 let line = self.debug.as_ref().map(|command| command.line(played.index, fault));
                 let line = line.map_or_else(String::new, |line| format!("\n  {line}"));
-                self.faults.push(format!(
-                    "game {game}, turn {turn}, {name}: {}: {}{line}",
-                    report.fault, report.message
+                self.faults
+                    .push(format!("game {game}, {when}, {name}: {}: {}{line}", report.fault, report.message));
+            }
+        }
+        for (seat, report) in &played.after_match {
+            if self.after_match.len() < MAX_FAULTS_SHOWN {
+                let (name, game) = (&self.names[seat.index()], played.index + 1);
+                self.after_match.push(format!(
+                    "after the match that ended with game {game}, {name}: {} (this costs nothing)",
+                    report.message
                 ));
             }
         }
@@ -272,6 +286,9 @@ impl PlayResults {
         let faults: u64 = self.summary.seats.iter().flat_map(|s| s.faults).sum();
         if faults > self.faults.len() as u64 {
             text += &format!("fault: and {} more\n", faults - self.faults.len() as u64);
+        }
+        for fault in &self.after_match {
+            text += &format!("note: {fault}\n");
         }
         if let Some(digest) = digest_of(&self.digests) {
             text += &format!("digest: {digest}\n");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
-use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES, MAX_UNPACKED_BYTES};
+use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -45,8 +45,8 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Diagnostic> {
         let content = fs::read(&path)
             .map_err(|error| Diagnostic::io("read", &path, &error, "check the read permission"))?;
         size += content.len() as u64;
-        if size > MAX_UNPACKED_BYTES {
-            let what = format!("{}: larger than {} MiB", folder.display(), MAX_UNPACKED_BYTES >> 20);
+        if size > MAX_PACKED_BYTES {
+            let what = format!("{}: larger than {} MiB", folder.display(), MAX_PACKED_BYTES >> 20);
             return Err(Diagnostic::wrong_use(what, "remove files that the bot does not need"));
         }
         let mode = path.metadata()?.permissions().mode() & 0o777;

@@ -144,3 +144,10 @@ export const submit = {
     seconds: (ms: number) => (ms < 950 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`),
   },
 };
+
+/** Deadline for submissions. */
+export const deadlineTexts = {
+  until: 'Submissions until',
+  past: 'Submissions ended',
+  left: (time: string) => `${time} left`,
+};
