@@ -28,6 +28,7 @@ mod poller;
 pub mod process;
 pub mod program;
 pub mod python;
+pub mod python_script;
 mod running_bot;
 pub mod sandbox;
 pub mod scratch_dir;

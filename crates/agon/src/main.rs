@@ -15,6 +15,7 @@ mod pretty;
 mod record_files;
 mod server_client;
 mod setup;
+mod stop_requests;
 mod watch;
 
 use std::process::ExitCode;
@@ -72,5 +73,7 @@ fn run(command: Command) -> Result<(), Diagnostic> {
         Command::Workers(args) => commands::workers::run(&args),
         Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::completions::write_man_pages(&args),
     }
 }
