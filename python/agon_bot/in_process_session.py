@@ -51,8 +51,10 @@ def bot_root(shim: Shim) -> str:
 class BotFiles:
     """Tells the bot's files from other files."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, source: str = "") -> None:
         self.root = root
+        # Where the author has the files, if the bot runs from a copy of them. Folders of the copy are links to there.
+        self.source = os.path.join(source, "") if source else ""
         self.known: Dict[str, bool] = {}
 
     def has(self, file: str) -> bool:
@@ -61,6 +63,14 @@ class BotFiles:
         if own is None:
             path = os.path.realpath(file)
             # `<frozen importlib>` and similar names are not files; as paths they would be inside any folder.
-            own = path.startswith(self.root) and file[:1] != "<" and "site-packages" not in path
+            inside = path.startswith(self.root) or (self.source != "" and path.startswith(self.source))
+            own = inside and file[:1] != "<" and "site-packages" not in path
             self.known[file] = own
         return own
+
+    def real_path(self, file: str) -> str:
+        """The path of a file of the bot where its author has it."""
+        path = os.path.realpath(file)
+        if self.source and path.startswith(self.root):
+            return os.path.join(self.source, os.path.relpath(path, self.root))
+        return path

@@ -41,7 +41,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Diagnostic> {
             format!("{} does not exist", path.display()),
             format!("write one with `agon init GAME {}`", path.display()),
         ),
-        _ => Diagnostic::io("read", path, &error, "check that it is a readable file"),
+        _ => Diagnostic::named_path("read", path, &error, "check that it is a readable file"),
     })?;
     let text = String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

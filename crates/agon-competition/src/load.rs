@@ -214,7 +214,7 @@ fn read_assets(
         }
         let path = place.folder.join(name);
         let content = fs::read(&path).map_err(|e| {
-            Diagnostic::io("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
+            Diagnostic::named_path("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
         })?;
         settings.set(spec.name, SettingValue::Word(assets.insert(content)));
     }

@@ -72,10 +72,11 @@ pub trait GameSequence {
     }
 }
 
-/// A fixed range of games.
+/// A fixed range of games, until a stop is requested.
 struct FixedSequence<'r> {
     games: Range<u32>,
     settings: &'r Settings,
+    stopped: &'r dyn Fn() -> bool,
     done: &'r mut dyn FnMut(PlayedGame),
     /// The last game, until it is known what happened after the match.
     last: Option<PlayedGame>,
@@ -83,6 +84,9 @@ struct FixedSequence<'r> {
 
 impl GameSequence for FixedSequence<'_> {
     fn next(&mut self) -> Option<(u32, &Settings)> {
+        if (self.stopped)() {
+            return None;
+        }
         Some((self.games.next()?, self.settings))
     }
 
@@ -136,11 +140,20 @@ pub trait AnyGame: Send + Sync {
         hooks: &mut GameHooks<'_>,
         done: &mut dyn FnMut(PlayedGame),
     ) -> Result<(), PlayError> {
-        self.play_match(
-            setup,
-            &mut FixedSequence { games, settings: setup.settings, done, last: None },
-            hooks,
-        )
+        self.play_until_stopped(setup, games, hooks, &|| false, done)
+    }
+
+    /// Like [`AnyGame::play`], but starts no other game once `stopped` says so.
+    fn play_until_stopped(
+        &self,
+        setup: &MatchSetup<'_>,
+        games: Range<u32>,
+        hooks: &mut GameHooks<'_>,
+        stopped: &dyn Fn() -> bool,
+        done: &mut dyn FnMut(PlayedGame),
+    ) -> Result<(), PlayError> {
+        let mut sequence = FixedSequence { games, settings: setup.settings, stopped, done, last: None };
+        self.play_match(setup, &mut sequence, hooks)
     }
 
     /// Plays the games of one match. The bots are kept for all games if they live for a match.

@@ -123,3 +123,6 @@ pub trait Reporter {
     /// Called for each event.
     fn event(&mut self, event: &GameEvent<'_>);
 }
+
+/// Creates a reporter for each thread of a series. The argument is added to the numbers of its games.
+pub type MakeReporter<'m> = dyn Fn(u32) -> Box<dyn Reporter + 'm> + Sync + 'm;

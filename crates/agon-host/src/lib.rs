@@ -33,6 +33,7 @@ pub mod program;
 pub mod python;
 mod python_files;
 pub mod python_packages;
+pub mod python_script;
 mod running_bot;
 pub mod sandbox;
 pub mod scratch_dir;

@@ -53,6 +53,11 @@ pub fn interpreter() -> Result<&'static Path, ProgramError> {
     Ok(&Interpreter::find()?.program)
 }
 
+/// The folder that contains the package `agon_bot`. Writes it if it is not there yet.
+pub fn package() -> io::Result<PathBuf> {
+    lay_out()
+}
+
 /// A program that plays the bot at `path` (with the given class, if any) in a game. `path` must exist.
 pub fn bot(game: &GameInfo, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };

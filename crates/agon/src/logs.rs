@@ -31,6 +31,9 @@ impl Logs {
     /// Creates the folder first, so that a failure is reported before any game.
     pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Diagnostic> {
         create_folder(folder)?;
+        remove_old_logs(folder).map_err(|e| {
+            Diagnostic::named_path("remove an old log in", folder, &e, "choose another folder for --logs")
+        })?;
         let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
             output::note("note: --logs: no seat is a program, so there is nothing to log");
@@ -57,7 +60,7 @@ impl Logs {
 }
 
 fn create_folder(folder: &Path) -> Result<(), Diagnostic> {
-    let failed = |e: io::Error| Diagnostic::io("create the folder", folder, &e, "choose another for --logs");
+    let failed = |e: io::Error| Diagnostic::named_path("create the folder", folder, &e, "choose another for --logs");
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
@@ -241,6 +244,25 @@ pub fn indent(printed: &str) -> String {
         let _ = writeln!(text, "  | {line}");
         text
     })
+}
+
+/// Removes the logs of an earlier run. Other files in the folder stay.
+fn remove_old_logs(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_log_name(&entry.file_name().to_string_lossy()) && !entry.file_type()?.is_dir() {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file has the name of a log: `game-0001-seat-0-NAME.log`.
+fn is_log_name(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = name.splitn(5, '-').collect();
+    matches!(parts.as_slice(), ["game", number, "seat", seat, rest]
+        if digits(number) && digits(seat) && rest.ends_with(".log"))
 }
 
 /// Replaces characters that are not allowed in file names.

@@ -17,6 +17,7 @@ mod print_count;
 mod record_files;
 mod server_client;
 mod setup;
+mod stop_requests;
 mod watch;
 
 use std::process::ExitCode;
@@ -77,5 +78,7 @@ fn run(command: Command) -> Result<(), Diagnostic> {
         Command::Workers(args) => commands::workers::run(&args),
         Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::completions::write_man_pages(&args),
     }
 }

@@ -85,6 +85,41 @@ pub enum Command {
     Update(Update),
     /// Check that this machine has what Agon needs; with --nats and --database, check those servers too
     Doctor(Doctor),
+    /// Print a completion script for bash, zsh or fish
+    Completions(Completions),
+    /// Write man pages, one for each command
+    Man(Man),
+}
+
+/// `agon completions`
+#[derive(Args, Debug)]
+#[command(after_help = "bash: agon completions bash > ~/.local/share/bash-completion/completions/agon\n\
+                  zsh: agon completions zsh > DIR/_agon, for a DIR in $fpath\n\
+                  fish: agon completions fish > ~/.config/fish/completions/agon.fish")]
+pub struct Completions {
+    /// Shell that reads the script
+    #[arg(value_enum)]
+    pub shell: CompletionShell,
+}
+
+/// Shell of a completion script.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CompletionShell {
+    /// GNU Bash
+    Bash,
+    /// Z shell
+    Zsh,
+    /// fish
+    Fish,
+}
+
+/// `agon man`
+#[derive(Args, Debug)]
+#[command(after_help = "Read one with: man DIR/agon-play.1")]
+pub struct Man {
+    /// Folder for the pages; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// `agon demo`
@@ -188,7 +223,8 @@ pub struct New {
 #[command(
     after_help = "BOT is house:NAME (see `agon bots GAME`), a folder or .zip with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
  describes the protocol; in Word Racer a command speaks the game's text protocol, json:COMMAND speaks JSON), or human (you, in this \
- terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder."
+ terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder.\n\n\
+ Exit code 0: all games were played. 1: stopped by CTRL-C; the table so far is printed."
 )]
 pub struct Play {
     /// Game id, as listed by `agon games`
@@ -196,7 +232,7 @@ pub struct Play {
     /// Bots in seat order
     #[arg(required = true, value_name = "BOT")]
     pub bots: Vec<String>,
-    /// Number of games; in turn-based games the first move alternates
+    /// Number of games; in turn-based games the first move alternates. CTRL-C stops after the current games: the table, the record and the logs hold what was played
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub games: u32,
     /// Games per match, for games whose bots learn during a match [default: all games]
@@ -211,7 +247,10 @@ pub struct Play {
     /// Write a record of all games to this file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write requests, answers and output of each program to this folder, one file per game and seat
+    /// Overwrite the file of --record if it exists
+    #[arg(long, requires = "record")]
+    pub force: bool,
+    /// Write requests, answers and output of each program to this folder, one file per game and seat; the logs of an earlier run are removed
     #[arg(long, value_name = "DIR")]
     pub logs: Option<PathBuf>,
     /// Run programs in the sandbox; use `off` only for programs you trust
@@ -332,7 +371,7 @@ pub struct Replay {
 #[command(
     after_help = "Agon times each BOT separately. The BOT plays the first seat (in Hide and Seek each role that it can play), house bots play the others. Games \
                   run one at a time, so that they do not disturb the times. Times are what the game's clock would charge: wall time without waiting for a \
-                  processor."
+                  processor.\n\nExit code 0: all games were played. 1: a bot gave no answer, or you pressed CTRL-C; the table so far is printed."
 )]
 pub struct Trial {
     /// Game id, as listed by `agon games`
@@ -458,6 +497,9 @@ pub struct Debug {
     /// Stop a Python bot in pdb at the turn [default turn: its first fault, else its first turn]; runs without the sandbox
     #[arg(long, conflicts_with = "json")]
     pub pdb: bool,
+    /// Let the debugger of an editor attach at the turn (debugpy), on this port of 127.0.0.1; otherwise like --pdb
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["json", "pdb"])]
+    pub attach: Option<u16>,
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
@@ -470,6 +512,13 @@ pub struct Debug {
     /// File that the game was played with instead of the one that Agon ships, such as words=FILE
     #[arg(long = "set", value_name = "KEY=FILE")]
     pub settings: Vec<String>,
+}
+
+impl Debug {
+    /// Whether a person debugs the bot.
+    pub const fn is_interactive(&self) -> bool {
+        self.pdb || self.attach.is_some()
+    }
 }
 
 /// `agon doctor`

@@ -5,37 +5,34 @@ use agon_core::record::{Digest, Record, Recorder, read_all};
 use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
-use agon_engine::turn_log::{MakeTurnLog, TurnLog};
-use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
-use indicatif::{ProgressBar, ProgressStyle};
+use agon_engine::turn_log::TurnLog;
+use agon_engine::{GameEvent, PlayerSpec, Reporter, Summary, stats};
 use serde_json::{Value as Json, json};
 
-use crate::args::{OnOff, Play};
+use super::play_series;
+use crate::args::Play;
 use crate::console::Terminal;
 use crate::debug_command::DebugCommand;
 use crate::logs::Logs;
 use crate::output_file::OutputFile;
-use crate::print_count::PrintCount;
 use crate::record_files::digest_of;
 use crate::watch::{self, paint};
 use crate::{output, setup};
 
 /// Maximum number of games that are kept in memory for `--watch`.
 const MAX_WATCHED_GAMES: usize = 100;
-/// Maximum number of games for which the output of bots is counted, to tell the user that it is not shown.
-const MAX_GAMES_WITH_PRINT_NOTE: u32 = 10;
 /// Maximum number of faults listed below the table.
 const MAX_FAULTS_SHOWN: usize = 8;
 
 /// The checked arguments.
-struct PlayJob<'a> {
-    args: &'a Play,
-    table: Box<dyn AnyGame>,
-    settings: Settings,
-    assets: Assets,
-    seats: Vec<PlayerSpec>,
-    seed: u64,
-    jobs: usize,
+pub struct PlayJob<'a> {
+    pub args: &'a Play,
+    pub table: Box<dyn AnyGame>,
+    pub settings: Settings,
+    pub assets: Assets,
+    pub seats: Vec<PlayerSpec>,
+    pub seed: u64,
+    pub jobs: usize,
 }
 
 /// Plays the games.
@@ -44,40 +41,11 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
-    let prints = PrintCount::default();
     if job.seats.contains(&PlayerSpec::Human) {
         play_with_human(&job, &mut results, logs.as_ref())?;
-    } else {
-        let progress = progress(args);
-        let make_log = |first: u32| match &logs {
-            Some(logs) => logs.log(first),
-            None => prints.log(),
-        };
-        let has_log = logs.is_some() || args.games <= MAX_GAMES_WITH_PRINT_NOTE;
-        let series = Series {
-            game: job.table.as_ref(),
-            settings: &job.settings,
-            seed: job.seed,
-            games: args.games,
-            match_games: args.match_games.unwrap_or(args.games),
-            seats: &job.seats,
-            assets: &job.assets,
-            record: results.keeps_records(),
-            jobs: job.jobs,
-            pin: job.args.pin == OnOff::On,
-            make_log: has_log.then_some(&make_log as &MakeTurnLog<'_>),
-        };
-        series.play(|played| {
-            progress.inc(1);
-            results.add(played)
-        })?;
-        progress.finish_and_clear();
+        return results.finish(&job, false);
     }
-    results.finish(&job)?;
-    if logs.is_none() {
-        prints.note();
-    }
-    Ok(())
+    play_series::run(&job, results, logs.as_ref())
 }
 
 fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
@@ -108,15 +76,6 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
     setup::try_load(table.as_ref(), &plan)?;
     Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
-}
-
-fn progress(args: &Play) -> ProgressBar {
-    if args.games < 2 {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(args.games.into());
-    let style = "{bar:40} {pos}/{len} games  {per_sec}  {eta} left";
-    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Plays games with a human one by one, and shows the full position at the end of each.
@@ -160,7 +119,7 @@ fn play_with_human(
 }
 
 /// Results of the games.
-struct PlayResults {
+pub struct PlayResults {
     names: Vec<String>,
     summary: Summary,
     digests: Vec<Digest>,
@@ -172,6 +131,9 @@ struct PlayResults {
     /// Faults after a match, which cost nothing.
     after_match: Vec<String>,
     watched: Vec<Record>,
+    watched_games: usize,
+    /// Ranges of the numbers of the games, from 1.
+    numbers: Vec<(u32, u32)>,
     file: Option<OutputFile>,
     keep: bool,
     watch: bool,
@@ -181,7 +143,11 @@ struct PlayResults {
 impl PlayResults {
     fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
-        let file = args.record.as_deref().map(|path| OutputFile::create(path, "the record")).transpose()?;
+        let create = |path| match args.force {
+            true => OutputFile::create(path, "the record"),
+            false => OutputFile::create_new(path, "the record"),
+        };
+        let file = args.record.as_deref().map(create).transpose()?;
         Ok(Self {
             names: seat_names(&job.seats),
             summary: Summary::default(),
@@ -192,6 +158,8 @@ impl PlayResults {
             debug: DebugCommand::new(args, job.table.info(), &job.seats, job.seed),
             after_match: Vec::new(),
             watched: Vec::new(),
+            watched_games: 0,
+            numbers: Vec::new(),
             keep: file.is_some() || args.watch || args.json || args.games == 1,
             file,
             watch: args.watch,
@@ -199,12 +167,16 @@ impl PlayResults {
         })
     }
 
-    const fn keeps_records(&self) -> bool {
+    pub const fn keeps_records(&self) -> bool {
         self.keep
     }
 
-    fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
+    pub fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
         self.summary.push(&played);
+        match self.numbers.last_mut() {
+            Some((_, last)) if *last == played.index => *last += 1,
+            _ => self.numbers.push((played.index + 1, played.index + 1)),
+        }
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
@@ -230,7 +202,7 @@ impl PlayResults {
         }
         if self.json {
             self.results.push(json!({
-                "game": played.index,
+                "game": played.index + 1,
                 "seed": played.seed.to_string(),
                 "turns": played.turns,
                 "scores": played.outcome.seats.iter().map(|s| s.score).collect::<Vec<_>>(),
@@ -244,7 +216,8 @@ impl PlayResults {
             if let Some(file) = &mut self.file {
                 file.add(bytes)?;
             }
-            if self.watch && self.watched.len() < MAX_WATCHED_GAMES {
+            if self.watch && self.watched_games < MAX_WATCHED_GAMES {
+                self.watched_games += 1;
                 self.watched.extend(read_all(bytes).unwrap_or_default());
             }
         }
@@ -252,23 +225,36 @@ impl PlayResults {
         Ok(())
     }
 
-    fn finish(mut self, job: &PlayJob<'_>) -> Result<(), Diagnostic> {
-        if let Some(file) = self.file.take() {
+    /// Records of games that were added since the last call, for `--watch`.
+    pub fn take_watched(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.watched)
+    }
+
+    /// Completes the record and prints the table. `interrupted` if the user has stopped the series.
+    pub fn finish(&mut self, job: &PlayJob<'_>, interrupted: bool) -> Result<(), Diagnostic> {
+        // Without a game there is no record: an empty file is not one.
+        if let Some(file) = self.file.take().filter(|_| self.summary.games > 0) {
             file.finish()?;
         }
+        self.print(job, interrupted)?;
+        // The table, which is already on stdout, says that the series was stopped.
+        if interrupted { Err(Diagnostic::already_shown()) } else { Ok(()) }
+    }
+
+    fn print(&mut self, job: &PlayJob<'_>, interrupted: bool) -> Result<(), Diagnostic> {
         if self.json {
-            return output::print_json("play", self.json(job));
+            return output::print_json("play", self.json(job, interrupted));
         }
-        if self.watch {
+        if self.watch && !self.watched.is_empty() {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
             let films = films.map_err(Diagnostic::internal)?;
             watch::watch(job.table.info(), &films, job.args.every)?;
         }
-        output::print(&self.text(job))
+        output::print(&self.text(job, interrupted))
     }
 
-    fn text(&self, job: &PlayJob<'_>) -> String {
+    fn text(&self, job: &PlayJob<'_>, interrupted: bool) -> String {
         let info = job.table.info();
         let games = if self.summary.games == 1 {
             "1 game".to_owned()
@@ -293,7 +279,19 @@ impl PlayResults {
         if let Some(digest) = digest_of(&self.digests) {
             text += &format!("digest: {digest}\n");
         }
-        if let Some(path) = &job.args.record {
+        if interrupted {
+            text += &format!("stopped: {} of {} games are played", self.summary.games, job.args.games);
+            if self.numbers.len() > 1 {
+                let range = |(first, last): &(u32, u32)| match first == last {
+                    true => first.to_string(),
+                    false => format!("{first}-{last}"),
+                };
+                let ranges: Vec<String> = self.numbers.iter().map(range).collect();
+                text += &format!(": {} (the record counts them from 1)", ranges.join(", "));
+            }
+            text.push('\n');
+        }
+        if let Some(path) = job.args.record.as_ref().filter(|_| self.summary.games > 0) {
             text += &format!("record: {}\n", path.display());
         }
         if let Some(folder) = &job.args.logs {
@@ -302,16 +300,17 @@ impl PlayResults {
         text
     }
 
-    fn json(&self, job: &PlayJob<'_>) -> Json {
+    fn json(&self, job: &PlayJob<'_>, interrupted: bool) -> Json {
         json!({
             "game": job.table.info().id,
             "seed": job.seed.to_string(),
             "settings": job.settings,
             "games": self.summary.games,
+            "interrupted": interrupted,
             "seats": summary_json(job, &self.names, &self.summary),
             "results": self.results,
             "digest": digest_of(&self.digests),
-            "record": job.args.record,
+            "record": job.args.record.as_ref().filter(|_| self.summary.games > 0),
             "logs": job.args.logs,
         })
     }
