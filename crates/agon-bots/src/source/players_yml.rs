@@ -225,8 +225,10 @@ impl PlayersEntry {
 /// Checks that a script or archive in the command exists and, for the sandbox, that it is in the bot's folder.
 pub fn named_files(program: &Program) -> Result<(), BotRejection> {
     const ENDINGS: [&str; 8] = [".py", ".js", ".mjs", ".jar", ".rb", ".pl", ".lua", ".sh"];
-    let is_file =
-        |word: &&String| !word.starts_with('-') && ENDINGS.iter().any(|ending| word.ends_with(ending));
+    // A class path such as `build:library.jar` is a list of files.
+    let is_file = |word: &&String| {
+        !word.starts_with('-') && !word.contains(':') && ENDINGS.iter().any(|ending| word.ends_with(ending))
+    };
     let Some(word) = program.words.get(1..).unwrap_or_default().iter().find(is_file) else { return Ok(()) };
     let path = program.folder.join(word);
     let Ok(real) = path.canonicalize() else {
@@ -343,6 +345,28 @@ mod tests {
         assert_eq!(place("B@C").unwrap(), folder.path().join("b"), "a name may contain an @");
         assert_eq!(place("B@C@run").unwrap(), Path::new("run/b"));
         assert!(place("D@run").is_err());
+    }
+
+    #[test]
+    fn house_bot_needs_no_directory_and_is_not_the_lists_own_bot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("players.yml");
+        let own = "- {name: Me, directory: me, command: ./bot}\n";
+        fs::write(&path, format!("players:\n{own}- {{name: Z, command: 'house:z-racer'}}\n")).unwrap();
+        assert_eq!(choose(&path, None).unwrap().name, "Me");
+        assert_eq!(choose(&path, Some("Z")).unwrap().house_bot(), Some("z-racer"));
+        assert_eq!(choose(&path, Some("Me")).unwrap().house_bot(), None);
+        fs::write(&path, "players:\n- {name: Me, command: ./bot}\n").unwrap();
+        let refused = choose(&path, None).unwrap_err().to_string();
+        assert!(refused.contains("line 2") && refused.contains("a bot has no directory"), "{refused}");
+    }
+
+    #[test]
+    fn class_path_of_a_command_is_not_taken_for_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |word: &str| Program::new(["java", "-cp", word, "Bot"], folder.path());
+        assert_eq!(named_files(&program("build:library.jar")), Ok(()));
+        assert!(named_files(&program("library.jar")).is_err());
     }
 
     #[test]
