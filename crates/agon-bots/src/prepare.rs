@@ -169,7 +169,10 @@ pub fn prepare(
         BotSource::Manifest(_) => resolver.resolve_manifest(notify),
         BotSource::Python { path, class } => resolver.resolve_python_path(path, class.as_deref(), notify),
         BotSource::Zip { path, class } => resolver.resolve_zip(path, class.as_deref()),
-        BotSource::PlayersYml { list, entry } => resolver.resolve_players_yml(list, entry.as_deref()),
+        BotSource::PlayersYml { list, entry } => {
+            let player = resolver.resolve_players_yml(list, entry.as_deref());
+            return Ok(PreparedBot::new(source, player.map_err(|trouble| trouble.of(&bot))?));
+        }
         BotSource::Command { command, json_lines } => resolver.resolve_command(command, *json_lines),
     };
     let program = program.map_err(|trouble| trouble.of(&bot))?;

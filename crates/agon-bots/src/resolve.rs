@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use agon_core::sanitize::replace_controls;
 use agon_core::{BotFile, GameInfo, PythonApi};
-use agon_engine::ProgramSpec;
+use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_host::{BotRejection, Program, ProgramError, ScratchDir};
 
 use crate::MessageSink;
@@ -235,7 +235,7 @@ impl Resolver<'_> {
         &self,
         path: &Path,
         name: Option<&str>,
-    ) -> Result<ProgramSpec, ResolveError> {
+    ) -> Result<PlayerSpec, ResolveError> {
         if !self.game_info()?.bots.players_yml {
             let hint = "name the bot by its path, or by its command in quotes";
             let listed = agon_games::infos().into_iter().filter(|info| info.bots.players_yml);
@@ -245,9 +245,17 @@ impl Resolver<'_> {
             );
         }
         let player = players_yml::choose_in(self.context.folder, path, name)?;
-        let program = self.sandboxed(player.program(self.context.sandbox == SandboxMode::On)?)?;
-        let hash = content_hash::hash(&program.folder, &[&player.command])?;
-        self.command_seat(player.name, hash, program, false)
+        if let Some(house) = player.house_bot() {
+            return Ok(PlayerSpec::House(house.to_owned()));
+        }
+        let mut program = self.sandboxed(player.program(self.context.sandbox == SandboxMode::On)?)?;
+        let mut files = content_hash::all(&program.folder);
+        if let Some(results) = player.results_inside(&program.folder) {
+            files.retain(|file| !file.starts_with(&results));
+            program.hidden.push(results);
+        }
+        let hash = content_hash::hash_files(&program.folder, &files, &[&player.command])?;
+        self.command_seat(player.name, hash, program, false).map(PlayerSpec::Program)
     }
 
     /// A command, run in the base folder.
@@ -331,7 +339,8 @@ impl Resolver<'_> {
         if self.context.sandbox == SandboxMode::Off {
             return Ok(program);
         }
-        let program = program.sandboxed();
+        let mut program = program.sandboxed();
+        program.threads_only = !self.game_info()?.bots.may_start_processes;
         program.locate().map_err(BotRejection::from)?;
         require_layers()?;
         Ok(program)

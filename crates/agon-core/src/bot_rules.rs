@@ -36,6 +36,8 @@ pub struct BotRules {
     pub asked_together: bool,
     /// The method whose class gives a Python bot its name in tables. `None` if bots are named after their files.
     pub named_class: Option<&'static str>,
+    /// Whether a bot may start other processes. If not, it may still start threads, whose time is charged.
+    pub may_start_processes: bool,
     /// Whether a bot has a folder `data/`, which is kept between matches, and a folder `logs/` with its finished games.
     pub keeps_data: bool,
     /// File that programs find in their folder.

@@ -40,7 +40,7 @@ pub struct Starters {
     pub asked_lines: &'static str,
     /// What to try next.
     pub next: &'static str,
-    /// The author's files, by language.
+    /// The author's files, by language. A language may have several; the first one has the bot's strategy.
     pub bots: &'static [StarterBot],
     /// Further files of every starter.
     pub files: &'static [StarterFile],

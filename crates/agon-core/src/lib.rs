@@ -41,7 +41,8 @@ pub use game::{Bot, Game, HouseBot, HouseBots, View};
 pub use game_texts::{CompetitionRules, GameTexts, PUBLISHED_HISTORY, StarterBot, StarterFile, Starters};
 pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
-    BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    AnswerKey, BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    TerminalKey,
 };
 pub use meter::MeterKind;
 pub use outcome::{Outcome, SeatOutcome};

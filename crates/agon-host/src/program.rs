@@ -36,6 +36,8 @@ pub struct Program {
     /// Whether it runs in the sandbox. Then this program's `main` must first call [`sandbox::run_launcher_if_requested`], and the
     /// bot's program is searched in the system's folders and the bot's own.
     pub sandboxed: bool,
+    /// Whether it may start threads, but no other processes. Only the sandbox enforces this.
+    pub threads_only: bool,
     /// How to fork it from a zygote instead of starting it. Only used in the sandbox.
     pub zygote: Option<ZygoteOptions>,
 }
@@ -114,6 +116,7 @@ impl Program {
             bot_files: Vec::new(),
             private: None,
             sandboxed: false,
+            threads_only: false,
             zygote: None,
         }
     }
@@ -225,6 +228,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.private.clone_from(&program.private);
     policy.limits = bot_limits::LIMITS;
     policy.processes_need_cgroup = !is_off("meter");
+    policy.threads_only = program.threads_only;
     policy.host_processes = program.zygote.as_ref().map_or(0, ZygoteOptions::host_processes);
     policy.host_adds_landlock_rules = program.zygote.as_ref().is_some_and(|zygote| zygote.forks_calls);
     policy.arguments.extend(program.words.iter().skip(1).cloned());

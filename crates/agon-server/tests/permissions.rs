@@ -410,6 +410,31 @@ fn running() -> Vec<Row> {
             [401, 403, 204, 403, 204],
         ),
         row(
+            "PUT /competitions/{id}/bots/{bot}/marks",
+            |world| format!("competitions/open/bots/{}/marks", world.entry.0),
+            || Some(json!({"marks": [{"mark": "AI", "note": "wrote it"}]})),
+            [401, 403, 200, 403, 200],
+        ),
+        // Connect Five has no file that could be replaced.
+        row(
+            "PUT /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            for_organisers(404),
+        ),
+        row(
+            "DELETE /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            for_organisers(404),
+        ),
+        row(
+            "GET /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            [404; 5],
+        ),
+        row(
             "GET /submissions/{id}",
             |world| format!("submissions/{}", world.entry.1),
             none,

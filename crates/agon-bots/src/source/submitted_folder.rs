@@ -39,7 +39,9 @@ pub fn command_folder(info: &GameInfo, root: &Path) -> Result<PathBuf, BotReject
         && info.bots.players_yml
     {
         let (shown, hint) = (file_name(&list), "submit each bot separately, with a list of one");
-        let found = players_yml::read(&list, None).map_err(|rejection| rejection.in_file(&shown))?;
+        let mut found = players_yml::read(&list, None).map_err(|rejection| rejection.in_file(&shown))?;
+        // House bots in the list are opponents for tests at home.
+        found.retain(|player| player.house_bot().is_none());
         let [player] = &found[..] else {
             return Err(BotRejection::new(format!("it lists {} bots", found.len()), hint).in_file(shown));
         };

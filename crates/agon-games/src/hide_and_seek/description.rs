@@ -12,6 +12,7 @@ pub(super) const BOTS: BotRules = BotRules {
     players_yml: false,
     asked_together: false,
     named_class: None,
+    may_start_processes: true,
     keeps_data: false,
     file: None,
     check_settings: &[("steps", "400")],

@@ -76,6 +76,8 @@ pub struct UploadForm {
     role: Option<String>,
     /// Name of the bot's class, if the files have several.
     class: Option<String>,
+    /// A mark of the bot: `AI` or `exploit`, with a note as `AI=which part AI wrote`. Can be given several times.
+    mark: Option<Vec<String>>,
     /// Given once: a `.py` or a `.zip`. Given several times: the files of a folder, each named by its path in the folder.
     #[schema(content_media_type = "application/octet-stream", min_items = 1)]
     file: Vec<String>,
@@ -133,6 +135,7 @@ async fn submit_bot(
         );
     };
     let role = check_role(&competition, upload.role.as_deref())?;
+    let marks = super::marks::parse_form(&upload.marks)?;
     let (upload, meta) = unpack_upload(upload).await?;
     let new = NewEntrant {
         competition: competition.id.clone(),
@@ -149,6 +152,8 @@ async fn submit_bot(
     if queued.is_err() {
         // Removes the entrant again.
         let _ = app.site_db.withdraw(entrant.id, Timestamp::now()).await;
+    } else {
+        super::marks::add(&app, &entrant, &marks).await?;
     }
     Ok((StatusCode::CREATED, Json(submission_body(&app, &queued?).await?)))
 }
@@ -190,6 +195,7 @@ async fn submit_version(
         return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
             .hint("omit the fields `name` and `role`"));
     }
+    let marks = super::marks::parse_form(&upload.marks)?;
     let (upload, meta) = unpack_upload(upload).await?;
     // The upload may have taken minutes, so the state is checked again.
     let competition = find_visible(&app, &caller, &id).await?;
@@ -201,6 +207,7 @@ async fn submit_version(
     let from_phase = if waiting { next_phase(&app, &id).await? } else { 0 };
     let state = [competition.state];
     let queued = store_and_enqueue(&app, me, &entrant, &upload, &meta, from_phase, &state).await?;
+    super::marks::add(&app, &entrant, &marks).await?;
     Ok((StatusCode::CREATED, Json(submission_body(&app, &queued).await?)))
 }
 
@@ -438,16 +445,30 @@ async fn trial(
     let bytes = app.site_db.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
     let folder = uploads::submission_folder(&found.competition, found.entrant, &found.id);
     let logs = app.config.data.join(folder).with_extension("logs");
-    let film = tokio::task::spawn_blocking(move || trial_film(&game, &bytes, &logs, index));
+    let loaded = app.competitions.get(&found.competition)?.loaded();
+    let film = tokio::task::spawn_blocking(move || {
+        let assets = loaded.as_ref().map_or_else(agon_core::Assets::none, |loaded| loaded.assets.clone());
+        trial_film(&game, &bytes, &assets, &logs, index)
+    });
     let film = film.await.map_err(ApiError::internal)??;
     Ok(([(header::CONTENT_TYPE, "application/json")], film).into_response())
 }
 
-fn trial_film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) -> ApiResult<Vec<u8>> {
+fn trial_film(
+    game: &str,
+    bytes: &[u8],
+    assets: &agon_core::Assets,
+    logs: &std::path::Path,
+    index: usize,
+) -> ApiResult<Vec<u8>> {
     use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
     let any_game = agon_engine::any_game(game).map_err(ApiError::internal)?;
     let (record, _) = agon_core::record::read(bytes, 1).map_err(ApiError::internal)?;
-    let film = any_game.film(record, &agon_core::Assets::none()).map_err(ApiError::internal)?;
+    // A trial game that was played with an earlier word list of the competition cannot be shown any more.
+    let film = any_game.film(record, assets).map_err(|error| {
+        tracing::warn!(%error, "a trial game cannot be shown");
+        ApiError::not_found("trial")
+    })?;
     let line = |line: &serde_json::Value| {
         let (turn, seat) = (line["turn"].as_u64()? as u32, line["seat"].as_u64()? as u8);
         Some(BotOutputLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use agon_bots::SandboxMode;
 use agon_bots::check::{CheckRequest, DebugLines, check};
 use agon_core::LockIgnoringPoison as _;
-use agon_core::settings::{SettingKind, SettingValue};
+use agon_core::settings::SettingValue;
 use agon_engine::film::json::BotOutputLine;
 use agon_files::AtomicFile;
 use agon_host::BotRejection;
@@ -220,10 +220,7 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
     let any_game = agon_engine::any_game(&competition.game).map_err(|error| error.to_string())?;
     let specs = any_game.info().settings;
     let usual = agon_core::Settings::defaults(specs);
-    let own = effective.iter().filter(|(name, value)| {
-        let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == SettingKind::Asset);
-        !asset && usual.get(name) != Some(*value)
-    });
+    let own = effective.iter().filter(|(name, value)| usual.get(name) != Some(*value));
     let mut settings: Vec<String> = own.map(|(name, value)| format!("{name}={value}")).collect();
     for (name, most) in CLOCK_SETTINGS {
         let is_longer = match effective.get(name).or_else(|| usual.get(name)) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_bots::source::archive::{MAX_ENTRIES, UploadedFile};
 use agon_core::record::Digest;
-use agon_site_db::SubmissionId;
+use agon_site_db::{MAX_MARKS, SubmissionId};
 use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest as _, Multipart, Request};
@@ -46,6 +46,8 @@ pub struct Upload {
     pub role: Option<String>,
     /// Name of the bot's class.
     pub class: Option<String>,
+    /// The marks, as sent: `AI`, or `AI=note`.
+    pub marks: Vec<String>,
     /// The files with their names.
     pub files: Vec<UploadedFile>,
     /// Total size of the files.
@@ -180,6 +182,7 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
         name: None,
         role: None,
         class: None,
+        marks: Vec::new(),
         files: Vec::new(),
         bytes: 0,
         max_bytes,
@@ -202,9 +205,11 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
             "name" => upload.name = read_text("name", field).await?,
             "role" => upload.role = read_text("role", field).await?,
             "class" => upload.class = read_text("class", field).await?,
+            "mark" if upload.marks.len() < MAX_MARKS => upload.marks.extend(read_text("mark", field).await?),
+            "mark" => return Err(ApiError::invalid("mark", format!("more than {MAX_MARKS} marks"))),
             other => {
                 let what = format!("unknown field `{}`", other.chars().take(40).collect::<String>());
-                return Err(ApiError::invalid("form", what).hint("use only name, role, class and file"));
+                return Err(ApiError::invalid("form", what).hint("use only name, role, class, mark and file"));
             }
         }
     }

@@ -56,10 +56,11 @@ pub struct Init {
                   workers (`agon worker`) play the matches, and the table is the same (docs/deploying.md)."
 )]
 pub struct Run {
-    /// Competition file (`agon init GAME FILE` writes one), or a players.yml
+    /// Competition file (`agon init GAME FILE` writes one), or a players.yml [default: conf/players.yml]
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// For a players.yml: folder with the bots' folders; each pair plays twice, results go to DIR/results
+    pub file: Option<PathBuf>,
+    /// For a players.yml: folder with the bots' folders; each pair plays twice, results go to DIR/results [default: run, or
+    /// the list's folder if there is no folder run]
     #[arg(long, value_name = "DIR")]
     pub base: Option<PathBuf>,
     /// Parallel games [default: number of CPU cores]

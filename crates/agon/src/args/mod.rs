@@ -207,7 +207,7 @@ pub struct New {
     /// Folder to create; the bot gets its name
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Language: python, rust, cpp, java or js
+    /// Language: python, rust, cpp, java or js; scala for Word Racer
     #[arg(long, value_name = "LANG", default_value = "python")]
     pub lang: String,
     /// Write the files, but do not build the bot
@@ -274,6 +274,9 @@ pub struct Play {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Play step by step: show each turn and wait for Enter before the next one
+    #[arg(long, conflicts_with_all = ["json", "watch"])]
+    pub step: bool,
 }
 
 /// Parses `--stateless`. Only the value `strict` is left.

@@ -2,7 +2,7 @@
 
 use agon_bots::{Diagnostic, PrepareContext};
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, SeatOutcome, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::TurnLog;
@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use super::play_series;
 use crate::args::Play;
 use crate::console::Terminal;
+use crate::console::step::StepReporter;
 use crate::debug_command::DebugCommand;
 use crate::logs::Logs;
 use crate::output_file::OutputFile;
@@ -41,8 +42,8 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
-    if job.seats.contains(&PlayerSpec::Human) {
-        play_with_human(&job, &mut results, logs.as_ref())?;
+    if args.step || job.seats.contains(&PlayerSpec::Human) {
+        play_at_terminal(&job, &mut results, logs.as_ref())?;
         return results.finish(&job, false);
     }
     play_series::run(&job, results, logs.as_ref())
@@ -78,8 +79,8 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
     Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
 }
 
-/// Plays games with a human one by one, and shows the full position at the end of each.
-fn play_with_human(
+/// Plays games one by one, with a human or step by step, and shows the full position at the end of each.
+fn play_at_terminal(
     job: &PlayJob<'_>,
     results: &mut PlayResults,
     logs: Option<&Logs>,
@@ -99,11 +100,13 @@ fn play_with_human(
         }
     }
     let colour = output::colour();
-    let (mut console, mut show_end) = (Terminal { colour }, ShowEnd { colour });
+    let mut console = Terminal::new(job.table.info().id, colour);
+    let (mut show_end, mut step) = (ShowEnd { colour }, StepReporter::new(colour));
+    let reporter: &mut dyn Reporter = if job.args.step { &mut step } else { &mut show_end };
     let mut recorder = Recorder::new();
     let mut log = logs.map(|logs| logs.log(0));
     let mut room = GameHooks {
-        reporter: Some(&mut show_end),
+        reporter: Some(reporter),
         console: Some(&mut console),
         recorder: Some(&mut recorder),
         log: log.as_mut().map(|log| &mut **log as &mut dyn TurnLog),
@@ -118,8 +121,21 @@ fn play_with_human(
     result
 }
 
+/// Statistics of each seat in a game, by name.
+fn seat_stats(info: &GameInfo, played: &PlayedGame) -> Vec<Json> {
+    let seat = |seat: &SeatOutcome| {
+        let stats = info.stats.iter().zip(seat.stats);
+        stats
+            .map(|(stat, value)| (stat.name.to_owned(), json!(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    played.outcome.seats.iter().map(seat).collect()
+}
+
 /// Results of the games.
 pub struct PlayResults {
+    info: &'static GameInfo,
     names: Vec<String>,
     summary: Summary,
     digests: Vec<Digest>,
@@ -149,6 +165,7 @@ impl PlayResults {
         };
         let file = args.record.as_deref().map(create).transpose()?;
         Ok(Self {
+            info: job.table.info(),
             names: seat_names(&job.seats),
             summary: Summary::default(),
             digests: Vec::new(),
@@ -206,6 +223,7 @@ impl PlayResults {
                 "seed": played.seed.to_string(),
                 "turns": played.turns,
                 "scores": played.outcome.seats.iter().map(|s| s.score).collect::<Vec<_>>(),
+                "stats": seat_stats(self.info, &played),
                 "places": played.outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(),
                 "ended": played.outcome.ended,
                 "digest": played.record.as_ref().map(|(_, digest)| digest),

@@ -1,6 +1,6 @@
 //! `agon run FILE`: runs or resumes a competition.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
 use agon_bots::source::players_yml;
@@ -44,21 +44,18 @@ fn run_with(
     runtime: &Runtime,
     coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<(), Diagnostic> {
-    let loaded = match &args.base {
-        None if players_yml::is_list(&args.file) => {
-            let hint = format!("name the folder of its bots: agon run {} --base DIR", args.file.display());
-            return Err(Diagnostic::wrong_use("a players.yml requires --base", hint));
-        }
-        None => LoadedCompetition::read(&args.file)?,
-        Some(base) => LoadedCompetition::of_players(&args.file, base)?,
+    let (file, base) = files(args)?;
+    let loaded = match &base {
+        None => LoadedCompetition::read(&file)?,
+        Some(base) => LoadedCompetition::of_players(&file, base)?,
     };
     use_packages(&loaded, coordinator.is_some())?;
     let place = args.ledger.location();
-    if args.fresh || (args.base.is_some() && is_finished(&loaded, &place, runtime)?) {
+    if args.fresh || (base.is_some() && is_finished(&loaded, &place, runtime)?) {
         rename_old_ledger(&loaded, &place, runtime)?;
     }
     let ended = play_until_end(&loaded, &place, runtime, args, coordinator)?;
-    if let (RunOutcome::Finished, Some(_)) = (&ended, &args.base) {
+    if let (RunOutcome::Finished, Some(_)) = (&ended, &base) {
         return write_result_pages(&loaded, &place, runtime, args.json);
     }
     if args.json {
@@ -119,6 +116,36 @@ fn waiting_text(loaded: &LoadedCompetition, next: u32, file: &str) -> String {
         text += &format!("  {command:width$}   {does}\n");
     }
     text.trim_end().to_owned()
+}
+
+/// The file to run and, if it is a `players.yml`, the folder of its bots. The defaults are those of Word Racer's own tool:
+/// `conf/players.yml` and `run`.
+fn files(args: &args::Run) -> Result<(PathBuf, Option<PathBuf>), Diagnostic> {
+    let (default_list, default_base) = (Path::new("conf/players.yml"), Path::new("run"));
+    let file = match &args.file {
+        Some(file) => file.clone(),
+        None if default_list.is_file() => default_list.to_owned(),
+        None => {
+            let hint = "agon run FILE, or run it in a folder with conf/players.yml and run";
+            return Err(Diagnostic::wrong_use(
+                "there is no conf/players.yml here, and no FILE is named",
+                hint,
+            ));
+        }
+    };
+    if args.base.is_some() || !players_yml::is_list(&file) {
+        return Ok((file, args.base.clone()));
+    }
+    if default_base.is_dir() {
+        return Ok((file, Some(default_base.to_owned())));
+    }
+    if args.file.is_none() {
+        let hint = "put the bots' folders into run, or name their folder: agon run --base DIR";
+        return Err(Diagnostic::wrong_use("there is no folder run for the bots of conf/players.yml", hint));
+    }
+    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = beside.unwrap_or(Path::new(".")).to_owned();
+    Ok((file, Some(beside)))
 }
 
 /// Writes the result pages of a competition from a `players.yml`, with a replay of every game.

@@ -38,6 +38,9 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
     };
     let stem = file.rsplit_once('.').map_or(&*file, |(stem, _)| stem);
     let mut form = Form::new(&file, &content).text("class", args.class.as_deref());
+    for mark in &args.mark {
+        form = form.text("mark", Some(mark));
+    }
     let path = if let Some(bot) = bot {
         format!("competitions/{competition}/bots/{bot}/versions")
     } else {

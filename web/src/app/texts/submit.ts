@@ -50,6 +50,11 @@ export const submit = {
   classHint: 'Required only if the file has several classes: the name of the bot’s class.',
   badClass: 'A class name can contain only letters, digits and underscores.',
 
+  aiNote: 'Parts written by AI',
+  aiHint: 'If AI tools helped directly with the solution: which parts? The bot is then marked (AI) in tables.',
+  exploitNote: 'Exploit',
+  exploitHint: 'If the bot uses a weakness of the game’s program: which one? The bot is then marked (exploit) in tables.',
+
   files: 'Files',
   drop: 'Drop a file, a folder or a zip here',
   dropNow: 'Release to add the files',
