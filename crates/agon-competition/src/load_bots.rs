@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
-use agon_bots::source::published_name::check_published_name;
 use agon_bots::source::archive::ArchiveLimits;
+use agon_bots::source::published_name::check_published_name;
 use agon_bots::source::source_check::check_source;
 use agon_bots::{
     BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup,

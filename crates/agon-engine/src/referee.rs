@@ -191,7 +191,16 @@ pub fn play<G: View>(
         ended = %outcome.ended,
         "game finished"
     );
-    Ok(PlayedGame { index, seed, outcome, turns: turn, faults, seats: seat_stats, record, after_match: Vec::new() })
+    Ok(PlayedGame {
+        index,
+        seed,
+        outcome,
+        turns: turn,
+        faults,
+        seats: seat_stats,
+        record,
+        after_match: Vec::new(),
+    })
 }
 
 struct Referee<'g, G: View> {

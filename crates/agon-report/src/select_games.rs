@@ -268,7 +268,7 @@ mod tests {
                 result,
             };
             for (at, game) in kept.result.games.iter().enumerate() {
-                picker.look(line(&kept, at as u32, game, stage), game);
+                picker.look(line(league.game, &kept, at as u32, game, stage), game);
             }
         }
         picker.list()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use agon_bots::check::{CheckRequest, CheckResult, check};
+use agon_bots::check::{CheckRequest, CheckResult, DebugLines, check};
 use agon_bots::{SandboxMode, starter};
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
@@ -33,8 +33,12 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         // Only the program `agon` has the sandbox launcher, and these bots are trusted.
         sandbox: SandboxMode::Off,
         folder,
+        seats: None,
         keep_record,
+        keep_output: keep_record,
         deadline: None,
+        make_log: None,
+        debug: DebugLines::Off,
     };
     check(&order, &mut |note| panic!("{note}")).unwrap()
 }

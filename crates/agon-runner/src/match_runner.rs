@@ -1,7 +1,7 @@
 //! Plays one match.
 
-use agon_core::{Assets, FaultReport, Seat};
 use agon_core::record::{Digest, Recorder};
+use agon_core::{Assets, FaultReport, Seat};
 use agon_engine::any_game::PlayError;
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::TurnLog;
@@ -111,11 +111,7 @@ fn finished_match(
 }
 
 /// Adds the faults in what bots did after the match. They count as faults after its last game.
-fn add_faults_after_match(
-    finished: &mut FinishedMatch,
-    seats: &[Entrant],
-    faults: Vec<(Seat, FaultReport)>,
-) {
+fn add_faults_after_match(finished: &mut FinishedMatch, seats: &[Entrant], faults: Vec<(Seat, FaultReport)>) {
     let Some(last) = finished.result.games.last() else { return };
     let (game, turn) = (finished.result.games.len() as u32 - 1, last.turns + 1);
     for (seat, report) in faults {

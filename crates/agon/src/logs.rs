@@ -60,7 +60,8 @@ impl Logs {
 }
 
 fn create_folder(folder: &Path) -> Result<(), Diagnostic> {
-    let failed = |e: io::Error| Diagnostic::named_path("create the folder", folder, &e, "choose another for --logs");
+    let failed =
+        |e: io::Error| Diagnostic::named_path("create the folder", folder, &e, "choose another for --logs");
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
@@ -133,7 +134,9 @@ impl TurnLog for GameLogFiles<'_> {
     }
 
     fn match_over(&mut self, seat: Seat, printed: &str, fault: Option<&FaultReport>) -> io::Result<()> {
-        let Some((_, path)) = self.written.iter().find(|(written, _)| *written == seat) else { return Ok(()) };
+        let Some((_, path)) = self.written.iter().find(|(written, _)| *written == seat) else {
+            return Ok(());
+        };
         let mut text = String::new();
         if let Some(fault) = fault {
             text += &format!("\nfault after the match\n{}", fault_text(fault, false));
@@ -287,7 +290,7 @@ mod tests {
     fn log_of_an_aborted_game_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let info = agon_engine::any_game("connect-five").unwrap().info();
-        let logs = Logs { folder: folder.path().to_owned(), info, programs: vec![false, true] };
+        let logs = Logs { folder: folder.path().to_owned(), info, programs: Some(vec![false, true]) };
         let who =
             |name: &str| SeatRecord { name: name.to_owned(), bot: name.to_owned(), hash: String::new() };
         let header = RecordHeader {

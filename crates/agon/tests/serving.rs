@@ -244,7 +244,7 @@ fn competition_of_three_phases_with_a_resubmission_is_played() {
     let shown = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3"]).output().unwrap();
     assert!(common::good(&shown).contains("Mine (AI)"), "{}", common::good(&shown));
     let (_, cup) = organiser.get("competitions/cup");
-    let marks = |cup: &serde_json::Value| -> serde_json::Value {
+    let marks = |cup: &Value| -> Value {
         let entrants = cup["entrants"].as_array().unwrap();
         entrants.iter().find(|one| one["name"] == "Mine").unwrap()["marks"].clone()
     };

@@ -114,7 +114,12 @@ impl<'l> TrialLog<'l> {
         self.times.longest = self.times.longest.max(charged);
         if let Some(report) = entry.fault {
             let game = self.games.len().saturating_sub(1) as u32;
-            self.faults.push(TrialFault { game, turn: entry.turn, is_after_game: false, report: report.clone() });
+            self.faults.push(TrialFault {
+                game,
+                turn: entry.turn,
+                is_after_game: false,
+                report: report.clone(),
+            });
         }
     }
 }
@@ -309,7 +314,7 @@ mod tests {
         for info in agon_games::infos() {
             let mut faults = TrialFaults::new(info);
             let report = FaultReport::new(Fault::Crash, "ValueError: no");
-            faults.add(3, &TrialFault { game: 0, turn: 57, report }, None);
+            faults.add(3, &TrialFault { game: 0, turn: 57, is_after_game: false, report }, None);
             let stays = info.penalty(Fault::Crash) == FaultPenalty::Stay;
             assert_eq!(faults.is_rejected(), !stays, "{}", info.id);
             let (bad, warnings) = faults.into_findings();

@@ -131,7 +131,9 @@ fn check_games(report: &MatchReport, read: &ReadMatch, requested: RequestedMatch
     let names = read.seat_bots.iter().map(|(name, _)| name.clone()).collect();
     let mut progress = MatchProgress::new(requested.parts, names);
     let mut is_lost = false;
-    for (number, ((header, outcome, faults), result)) in read.games.iter().zip(&report.result.games).enumerate() {
+    for (number, ((header, outcome, faults), result)) in
+        read.games.iter().zip(&report.result.games).enumerate()
+    {
         let number = number + 1;
         let Some((index, settings)) = progress.next().filter(|_| !is_lost) else {
             return Err(format!("game {number} was played although the match was decided"));

@@ -350,7 +350,7 @@ mod tests {
     fn parse_rejects_packages_because_nothing_is_fetched_on_a_server() {
         let text =
             "game = \"connect-five\"\npackages = \"/etc/passwd\"\n\n[[phase]]\nformat = \"round-robin\"\n";
-        let error = parse(text, "connect-five", None).unwrap_err();
+        let error = parse(text, "connect-five", None, None).unwrap_err();
         assert_eq!(error.status(), 422);
         assert!(error.message().contains("packages cannot be fetched here"), "{}", error.message());
     }
