@@ -62,7 +62,9 @@ class ConnectFive(Shim):
         try:
             call()
         except BaseException as error:  # a bot may call sys.exit
-            text = f"{method}(): {crash_text(error, self.root)}"
+            trace = crash_text(error, self.root)
+            last = trace.rpartition("\n")[2]
+            text = f"{method}(): {last}\n{trace}"
             print(text, file=sys.stderr)
             return {"fault": "crash", "says": text}
         return None
