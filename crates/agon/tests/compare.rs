@@ -23,7 +23,7 @@ snapshots! {
     help: "compare --help";
     yes_of_a_duel: "compare connect-five house:tactician house:stacker --elo1 50 --seed 7";
     no_of_a_duel: "compare connect-five house:stacker house:tactician --elo1 50 --seed 7";
-    not_yet: "compare connect-five house:line-counter house:tactician --seed 7 --games 40";
+    not_yet: "compare connect-five house:random house:stacker --seed 7 --games 12";
     overwhelming: "compare connect-five house:random house:stacker --seed 7 --games 40";
     word_racer: "compare word-racer house:rows house:z-racer --elo1 100 --seed 7";
     matches: "compare connect-five house:tactician house:stacker --elo1 50 --seed 7 --match-games 5";
