@@ -29,7 +29,7 @@ def describe(value: Any) -> str:
             attributes = ", ".join(f"{name}={part!r}" for name, part in vars(value).items())
             text = f"{type(value).__name__}({attributes})"
         else:
-            text = pprint.pformat(value, width=WIDTH, compact=True)
+            text = pprint.pformat(value, width=WIDTH)
     except Exception as error:  # the repr of a bot's own class
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= MAX_VALUE_CHARS else text[:MAX_VALUE_CHARS] + " ..."

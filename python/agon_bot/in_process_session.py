@@ -48,6 +48,10 @@ def bot_root(shim: Shim) -> str:
     return os.path.join(os.path.realpath(inner.root), "")
 
 
+PACKAGE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "")
+"""This package. A bot in its author's home folder has the folder of this package below it."""
+
+
 class BotFiles:
     """Tells the bot's files from other files."""
 
@@ -64,7 +68,7 @@ class BotFiles:
             path = os.path.realpath(file)
             # `<frozen importlib>` and similar names are not files; as paths they would be inside any folder.
             inside = path.startswith(self.root) or (self.source != "" and path.startswith(self.source))
-            own = inside and file[:1] != "<" and "site-packages" not in path
+            own = inside and file[:1] != "<" and "site-packages" not in path and not path.startswith(PACKAGE)
             self.known[file] = own
         return own
 

@@ -97,6 +97,10 @@ def debug(path: str) -> int:
             run_script(code, path)
     except pdb.bdb.BdbQuit:  # type: ignore[attr-defined]
         pass
+    except (EOFError, BrokenPipeError):
+        # After the answer, the input ends.
+        if output.lines <= wanted:
+            raise
     finally:
         sys.settrace(None)
         output.on_line = None
@@ -141,8 +145,13 @@ class MeasuredInput(io.RawIOBase):
 
 def profile(kind: str, path: str) -> int:
     """Runs the script, and answers requests for the profile after its end too."""
-    folder = os.path.join(os.path.dirname(os.path.realpath(path)), "")
-    profiler = PROFILERS[kind](BotFiles(folder, os.environ.get("AGON_BOT_SOURCE", "")))
+    script, folder = os.path.realpath(path), os.path.join(os.path.realpath(os.getcwd()), "")
+    source = os.environ.get("AGON_BOT_SOURCE", "")
+    files = BotFiles(folder, source)
+    if not files.has(script):
+        # The command names a script outside the folder in which it runs.
+        files = BotFiles(os.path.join(os.path.dirname(script), ""))
+    profiler = PROFILERS[kind](files)
     measured = MeasuredInput(profiler)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(measured), "utf-8")
     code = load_script(path)

@@ -206,8 +206,11 @@ impl Diagnostic {
     /// An I/O error at a path that the user named. A path that does not exist, is of the wrong kind or may not be used is wrong
     /// use; a disk that is full or broken is not.
     pub fn named_path(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
-        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
-        let wrong_path = matches!(error.kind(), NotFound | NotADirectory | IsADirectory | PermissionDenied);
+        use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        let wrong_path = matches!(
+            error.kind(),
+            AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied
+        );
         Self::io(doing, path, error, hint).of_kind(ErrorKind::usage_if(wrong_path))
     }
 

@@ -237,6 +237,6 @@ fn series_on_a_terminal_has_a_progress_bar() {
     let mut run = on_terminal(&PLAY);
     run.wait_for("2/50 games");
     File::create(run.folder.path().join("go")).unwrap();
-    run.wait_for("digest: ");
+    run.wait_for("Connect Five with special columns: ");
     assert_eq!(run.agon.wait().unwrap().code(), Some(0));
 }

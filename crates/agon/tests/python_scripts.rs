@@ -55,8 +55,8 @@ fn script_stops_in_pdb_before_its_answer() {
         "{shown}"
     );
     let shown = good(&debug(&["--turn", "5"], "p board.count('.')\nc\n"));
-    // Four letters and the one in the centre are on the board.
-    assert!(shown.contains("-> calls = not calls\n") && shown.contains("(Pdb) 44\n"), "{shown}");
+    // A letter takes two turns: two letters and the one in the centre are on the board.
+    assert!(shown.contains("-> calls = not calls\n") && shown.contains("(Pdb) 46\n"), "{shown}");
     assert!(good(&debug(&["--turn", "5"], "q\n")).contains("quit the debugger"));
     let changed = debug(&["--turn", "1"], "n\nn\n!board = ['X'] + ['.'] * 48\nc\n");
     assert!(changed.status.code().is_some(), "the debugger ends");

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn balanced_results_are_no_evidence() {
         assert_eq!(verdict(&[], &PARAMS), TestVerdict::NotYet);
-        assert_eq!(verdict(&[(0.5, 100_000.0)], &PARAMS), TestVerdict::NotYet);
+        assert_eq!(verdict(&[(0.5, 100.0)], &PARAMS), TestVerdict::NotYet);
         assert_eq!(verdict(&[(0.0, 50.0), (1.0, 50.0)], &PARAMS), TestVerdict::NotYet);
     }
 
