@@ -66,7 +66,7 @@ impl SeriesRun<'_, '_> {
         let (job, args) = (self.job, self.job.args);
         let make_log = self.logs.map(|logs| |first| logs.log(first));
         let make_reporter =
-            live.map(|live| move |first| Box::new(live.reporter(first)) as Box<dyn Reporter + '_>);
+            live.map(|live| move |_: u32| Box::new(live.reporter()) as Box<dyn Reporter + '_>);
         let series = Series {
             game: job.table.as_ref(),
             settings: &job.settings,
