@@ -265,7 +265,7 @@ fn is_log_name(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.splitn(5, '-').collect();
     matches!(parts.as_slice(), ["game", number, "seat", seat, rest]
-        if digits(number) && digits(seat) && rest.ends_with(".log"))
+        if digits(number) && digits(seat) && Path::new(rest).extension().is_some_and(|ending| ending == "log"))
 }
 
 /// Replaces characters that are not allowed in file names.

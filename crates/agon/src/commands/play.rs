@@ -159,9 +159,12 @@ pub struct PlayResults {
 impl PlayResults {
     fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
-        let create = |path| match args.force {
-            true => OutputFile::create(path, "the record"),
-            false => OutputFile::create_new(path, "the record"),
+        let create = |path| {
+            if args.force {
+                OutputFile::create(path, "the record")
+            } else {
+                OutputFile::create_new(path, "the record")
+            }
         };
         let file = args.record.as_deref().map(create).transpose()?;
         Ok(Self {
@@ -300,9 +303,8 @@ impl PlayResults {
         if interrupted {
             text += &format!("stopped: {} of {} games are played", self.summary.games, job.args.games);
             if self.numbers.len() > 1 {
-                let range = |(first, last): &(u32, u32)| match first == last {
-                    true => first.to_string(),
-                    false => format!("{first}-{last}"),
+                let range = |(first, last): &(u32, u32)| {
+                    if first == last { first.to_string() } else { format!("{first}-{last}") }
                 };
                 let ranges: Vec<String> = self.numbers.iter().map(range).collect();
                 text += &format!(": {} (the record counts them from 1)", ranges.join(", "));

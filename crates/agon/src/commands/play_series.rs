@@ -86,7 +86,7 @@ impl SeriesRun<'_, '_> {
         };
         let has_log = self.logs.is_some() || args.games <= MAX_GAMES_WITH_PRINT_NOTE;
         let make_reporter =
-            live.map(|live| move |first| Box::new(live.reporter(first)) as Box<dyn Reporter + '_>);
+            live.map(|live| move |_: u32| Box::new(live.reporter()) as Box<dyn Reporter + '_>);
         let series = Series {
             game: job.table.as_ref(),
             settings: &job.settings,

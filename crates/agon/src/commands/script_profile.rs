@@ -35,7 +35,7 @@ pub fn replay_games(
         }
     }
     let played = profiles.len() as f64 / films.len().max(1) as f64;
-    Ok((merged(profiles), played))
+    Ok((merged(&profiles), played))
 }
 
 fn replay_game(program: &Program, film: &dyn Film, seat: Seat) -> Result<Json, String> {
@@ -62,7 +62,7 @@ fn source_of_script(program: &Program) -> String {
 }
 
 /// The sum of the times of each line.
-fn merged(profiles: Vec<Json>) -> Json {
+fn merged(profiles: &[Json]) -> Json {
     let Some(first) = profiles.first().filter(|first| first.get("stats").is_some() || profiles.len() == 1)
     else {
         let mut lines: BTreeMap<(String, u64), (String, f64)> = BTreeMap::new();

@@ -45,7 +45,7 @@ struct WatchedGame {
 
 impl WatchedSeries {
     /// A reporter for the games of one thread.
-    pub fn reporter(&self, _first: u32) -> impl Reporter + '_ {
+    pub fn reporter(&self) -> impl Reporter + '_ {
         ScreenReporter { games: self, names: Vec::new() }
     }
 
