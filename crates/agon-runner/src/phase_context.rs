@@ -107,12 +107,6 @@ impl<'h> PhaseContext<'h> {
             && self.entrants.iter().any(|one| one.data_dir().is_some())
     }
 
-    /// Entrants that keep nothing from match to match.
-    pub fn entrants_without_data(&self) -> Vec<Entrant> {
-        let numbered = (0..).map(Entrant).zip(self.entrants);
-        numbered.filter(|(_, one)| one.data_dir().is_none()).map(|(entrant, _)| entrant).collect()
-    }
-
     /// Whether a match has parts that give points.
     pub const fn parts_give_points(&self) -> bool {
         self.parts_give_points

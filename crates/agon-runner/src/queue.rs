@@ -27,8 +27,6 @@ pub struct MatchQueue<'q> {
     stop: &'q StopFlag,
     /// Whether a bot's matches must be played one after the other.
     in_order: bool,
-    /// Entrants that keep nothing from match to match, such as house bots. They can play several matches at the same time.
-    free: Vec<Entrant>,
     state: Mutex<QueueState>,
     bot_freed: Condvar,
 }
@@ -46,19 +44,7 @@ impl<'q> MatchQueue<'q> {
     pub fn new(stage: &'q dyn Stage, mut todo: Vec<Range<u64>>, in_order: bool, stop: &'q StopFlag) -> Self {
         todo.reverse();
         let state = QueueState { todo, waiting: BTreeMap::new(), playing: BTreeMap::new() };
-        Self { stage, stop, in_order, free: Vec::new(), state: Mutex::new(state), bot_freed: Condvar::new() }
-    }
-
-    /// The same queue, where these entrants can play several matches at the same time.
-    #[must_use]
-    pub fn with_free_entrants(mut self, free: Vec<Entrant>) -> Self {
-        self.free = free;
-        self
-    }
-
-    /// The entrants of a match that play one match at a time.
-    fn bound_entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
-        fixture.seats.iter().copied().filter(|seat| !self.free.contains(seat)).collect()
+        Self { stage, stop, in_order, state: Mutex::new(state), bot_freed: Condvar::new() }
     }
 
     /// The next matches for a thread. `last` is the average duration of its latest matches. Blocks while all remaining matches wait for
@@ -93,9 +79,9 @@ impl<'q> MatchQueue<'q> {
             return Vec::new();
         }
         if self.in_order {
-            let found = state.take_ready(self);
+            let found = state.take_ready(self.stage);
             if let Some((number, fixture)) = &found {
-                state.playing.insert(*number, self.bound_entrants(fixture));
+                state.playing.insert(*number, fixture.seats.clone());
             }
             return found.into_iter().collect();
         }
@@ -150,8 +136,8 @@ impl<'q> MatchQueue<'q> {
             if self.stop.is_requested() {
                 return None;
             }
-            if let Some(found) = state.take_ready(self) {
-                state.playing.insert(found.0, self.bound_entrants(&found.1));
+            if let Some(found) = state.take_ready(self.stage) {
+                state.playing.insert(found.0, found.1.seats.clone());
                 return Some(found);
             }
             if state.waiting.is_empty() {
@@ -198,20 +184,18 @@ impl QueueState {
         true
     }
 
-    /// Takes the first match that shares no bot with a match being played or with an earlier waiting match, bots that keep nothing aside.
-    fn take_ready(&mut self, queue: &MatchQueue<'_>) -> Option<(u64, Fixture)> {
-        let stage = queue.stage;
+    /// Takes the first match that shares no bot with a match being played or with an earlier waiting match.
+    fn take_ready(&mut self, stage: &dyn Stage) -> Option<(u64, Fixture)> {
         let mut busy: Vec<Entrant> = self.playing.values().flatten().copied().collect();
         let free =
             |fixture: &Fixture, busy: &[Entrant]| !fixture.seats.iter().any(|seat| busy.contains(seat));
-        let bound = |fixture: &Fixture| queue.bound_entrants(fixture);
         let mut found = None;
         for (&number, fixture) in &self.waiting {
             if free(fixture, &busy) {
                 found = Some(number);
                 break;
             }
-            busy.extend(bound(fixture));
+            busy.extend(&fixture.seats);
         }
         if let Some(number) = found {
             return self.waiting.remove(&number).map(|fixture| (number, fixture));
@@ -221,7 +205,7 @@ impl QueueState {
             if free(&fixture, &busy) {
                 return Some((number, fixture));
             }
-            busy.extend(bound(&fixture));
+            busy.extend(&fixture.seats);
             self.waiting.insert(number, fixture);
         }
         None
@@ -310,17 +294,6 @@ mod tests {
         assert_eq!(numbers(&queue.claim_batch(None, 2)), [3]);
         queue.mark_finished(3);
         assert!(queue.claim_batch(None, 2).is_empty());
-    }
-
-    #[test]
-    fn queue_in_order_hands_out_matches_that_share_only_a_bot_without_data() {
-        let (stage, stop) = (Chain(3), StopFlag::new());
-        let queue = MatchQueue::new(&stage, vec![0..3], true, &stop).with_free_entrants(vec![Entrant(1)]);
-        assert_eq!(numbers(&queue.claim_batch(None, 2)), [0]);
-        assert_eq!(numbers(&queue.claim_batch(None, 2)), [1], "bot 1 plays both");
-        assert!(queue.next_batch(1).is_empty(), "bot 2 plays match 1");
-        queue.mark_finished(1);
-        assert_eq!(numbers(&queue.claim_batch(None, 2)), [2]);
     }
 
     #[test]

@@ -383,8 +383,7 @@ impl CompetitionRun<'_> {
         // Where matches are played in order, stored matches cannot be checked again: the bot data of that time is gone.
         let checks_pending = || !context.in_order() && self.executor.has_pending_checks(phase, number);
         if !todo.is_empty() || checks_pending() {
-            let queue = MatchQueue::new(stage, todo, context.in_order(), self.stop)
-                .with_free_entrants(context.entrants_without_data());
+            let queue = MatchQueue::new(stage, todo, context.in_order(), self.stop);
             self.executor.play(context, number, &queue, &self.active_matches, &mut |events| {
                 self.store_results(&events, phase_run, listener)
             })?;

@@ -38,19 +38,6 @@ class Shim:
         their games, and each turn contains everything they need."""
         self.hello = hello
 
-    def locate(self) -> str:
-        """The file of a bot whose memory lasts for a match."""
-        raise NotImplementedError
-
-    def load_class(self) -> str:
-        """The first part of `load`, of a bot whose memory lasts for a match: executes its file, which is done once for
-        many matches. Returns the folder of the file."""
-        raise NotImplementedError
-
-    def begin_match(self, hello: Message) -> Message:
-        """The second part of `load`: makes the bot's object, for each match. Returns what `load` returns."""
-        raise NotImplementedError
-
     def start(self, message: Message) -> None:
         """A game starts."""
 

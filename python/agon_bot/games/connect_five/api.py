@@ -12,7 +12,7 @@ from ... import loading
 from ...answers import whole_number
 from ...errors import crash_text
 from ...packet_channel import HEADER, PacketChannel
-from ..base import Message, Shim
+from ..base import Message, Shim, text_from_method
 from . import ENTRY_FUNCTION
 
 PACKED = struct.Struct("<dIBBBx")
@@ -23,29 +23,15 @@ class ConnectFive(Shim):
     """A Connect Five bot."""
 
     def load(self, hello: Message) -> Message:
-        self.load_class()
-        return self.begin_match(hello)
-
-    def locate(self) -> str:
-        """The bot's file."""
         fits = lambda tree, file: bool(loading.classes_with(tree, ENTRY_FUNCTION))
-        return loading.choose_file(self.target, fits, f"a class with {ENTRY_FUNCTION}")
-
-    def load_class(self) -> str:
-        file = self.locate()
+        file = loading.choose_file(self.target, fits, f"a class with {ENTRY_FUNCTION}")
         # `data/` and `logs/` are beside the file, and many bots open them by a relative path.
         os.chdir(os.path.dirname(file))
         loaded = loading.execute(file, self.target.root)
         self.root = loaded.root
-        self.kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
-        self.display_name = loaded.display_name
-        return os.path.dirname(file)
-
-    def begin_match(self, hello: Message) -> Message:
-        self.hello = hello
-        self.bot = self.construct(self.kind, self.display_name)
-        # As in the competition's document: the name of the class is the name of the bot.
-        return {"name": self.kind.__name__, "contributor": None}
+        kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
+        self.bot = self.construct(kind, loaded.display_name)
+        return {"name": text_from_method(self.bot, "get_name") or kind.__name__, "contributor": None}
 
     def turn(self, message: Message) -> str:
         seen = message["observation"]
