@@ -69,8 +69,11 @@ impl GameOptions<'_> {
 
     /// The settings and the sandbox as words, each with a space before it.
     pub fn words(&self) -> String {
-        let settings: String = self.settings.iter().map(|pair| format!(" --set {}", quote(pair))).collect();
-        settings + self.sandbox_words()
+        let mut words = String::new();
+        for pair in self.settings {
+            words += &format!(" --set {}", quote(pair));
+        }
+        words + self.sandbox_words()
     }
 }
 

@@ -208,7 +208,7 @@ impl Starter {
         }
         if info.bots.players_yml {
             let opponents = info.starters.opponents.iter().flat_map(|words| words.split(' '));
-            let opponent = opponents.filter_map(|word| word.strip_prefix("house:")).last();
+            let opponent = opponents.filter_map(|word| word.strip_prefix("house:")).next_back();
             files.push(players_yml(names, command.unwrap_or_default(), opponent));
         }
         files.extend(info.starters.files.iter().map(|file| File {

@@ -241,7 +241,7 @@ impl PlayError {
         match self {
             Self::Settings(error) => error.clone().into(),
             Self::PlayerSpec(error) => error.clone().into(),
-            Self::BotLoad(error) => error.rejection.clone().into(),
+            Self::BotLoad(error) => (*error.rejection).clone().into(),
             Self::Io(_) => Diagnostic::internal(self),
         }
     }
@@ -330,7 +330,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             let trying: Vec<_> = some.iter().map(begin).collect();
             for (seat, one) in trying {
                 one.and_then(LoadCheck::finish)
-                    .map_err(|refusal| BotLoadError { seat, rejection: refusal })?;
+                    .map_err(|refusal| BotLoadError { seat, rejection: Box::new(refusal) })?;
             }
         }
         Ok(())

@@ -168,6 +168,8 @@ impl<G: View> TypedFilm<G> {
             record_turn::<G>(&mut recorder, answers, replies);
         }
         let outcome = self.game.outcome(&self.state_at(self.replies.len()));
+        let turns = self.record.turns.len() as u32;
+        let outcome = outcome.map(|outcome| outcome.with_faults_after(G::info(), turns, &self.record.faults));
         let again = outcome.and_then(|o| recorder.end(&self.record.faults, self.record.expired, &o).ok());
         compare_digest(&self.record, again.map(|(_, digest)| digest))
     }

@@ -229,7 +229,7 @@ impl Series<'_> {
         let log = log.as_mut().map(|log| &mut **log as &mut dyn TurnLog);
         let mut reporter = self.make_reporter.map(|make| make(first));
         let reporter = reporter.as_mut().map(|reporter| &mut **reporter as &mut dyn Reporter);
-        let mut hooks = GameHooks { log, reporter, ..hooks_with_recorder(recorder) };
+        let mut hooks = GameHooks { reporter, log, ..hooks_with_recorder(recorder) };
         let setup = MatchSetup { settings: self.settings, seed, seats: self.seats, assets: self.assets };
         let mut passed_on = Instant::now();
         let (mut played, mut start) = (Vec::with_capacity(range.len().min(64)), games.start);

@@ -115,7 +115,7 @@ impl LoadCheck {
             }
             AnswerError::Unsolicited(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
         };
-        let trace = self.process.log().trim_end().to_owned();
+        let trace = self.process.log().trim_end().into();
         self.with_process_hint(BotRejection { trace, ..BotRejection::new(what, hint) })
     }
 
@@ -151,7 +151,7 @@ fn not_loaded(error: &Json) -> BotRejection {
         Some(file) => refusal.in_file(file),
         None => refusal,
     };
-    BotRejection { trace: trace.clone(), ..refusal.at(line, number("column")) }
+    BotRejection { trace: trace.as_str().into(), ..refusal.at(line, number("column")) }
 }
 
 /// The last `File "name", line 3` of a traceback.
@@ -172,6 +172,6 @@ mod tests {
         let error = serde_json::json!({"what": "MyBot() fails", "file": "MyBot.py", "trace": trace});
         let refusal = not_loaded(&error);
         assert_eq!(refusal.place(), "MyBot.py, line 7");
-        assert_eq!(refusal.trace, trace);
+        assert_eq!(&*refusal.trace, trace);
     }
 }

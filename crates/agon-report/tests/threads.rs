@@ -54,7 +54,11 @@ fn check_finds_bots_relative_to_its_folder_and_returns_the_trial_games() {
     assert!(plain.accepted && plain.records.is_empty() && plain.logs.is_empty(), "{}", plain.text());
     let kept = checked("my-bot", home.path(), true);
     assert!(kept.accepted, "{}", kept.text());
-    assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "one game for each first move");
+    assert_eq!(
+        (kept.records.len(), kept.logs.len()),
+        (4, 4),
+        "against two house bots, one game for each first move"
+    );
     let table = agon_engine::any_game("connect-five").unwrap();
     let (record, _) = read(&kept.records[0], 1).unwrap();
     assert!(table.film(record, &agon_core::Assets::none()).unwrap().len() > 1);

@@ -342,6 +342,7 @@ async fn bot_output_is_visible_only_to_its_author() {
 }
 
 /// Submissions, administration, rulings, system.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn running() -> Vec<Row> {
     const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
     let for_organisers = |status| [401, 403, 403, 403, status];

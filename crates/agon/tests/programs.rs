@@ -104,7 +104,7 @@ fn command_that_cannot_be_run_is_rejected_before_any_game() {
     for (command, hint) in [
         ("no-such-program bot.py", "install it"),
         ("./bot.sh", "chmod +x"),
-        ("./other", "give a path relative to the bot's folder"),
+        ("./other", "write the path relative to the current folder"),
         ("python3 'bot.py", "close it"),
     ] {
         let output = agon(folder.path(), &["play", "connect-five", command, "house:random"]);

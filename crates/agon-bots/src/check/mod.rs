@@ -160,7 +160,7 @@ fn shortened(settings: &Settings, check_settings: &[(&'static str, &str)]) -> Se
         if let (Some(SettingValue::Int(full)), Ok(most)) = (settings.get(key), value.parse::<i64>())
             && *full > most
         {
-            short.set(*key, SettingValue::Int(most));
+            short.set(key, SettingValue::Int(most));
         }
     }
     short
@@ -254,7 +254,7 @@ impl CheckRun<'_, '_> {
             match self.table.try_load(&self.match_setup(lineup)) {
                 Ok(()) => {}
                 Err(PlayError::BotLoad(error)) => {
-                    step = StepResult::no("loads", error.rejection);
+                    step = StepResult::no("loads", *error.rejection);
                     break;
                 }
                 Err(other) => return Err(other.into()),

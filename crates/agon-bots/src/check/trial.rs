@@ -171,7 +171,7 @@ pub(super) fn advice_after_match(report: &FaultReport) -> BotRejection {
     let advice = BotRejection::new(what, "it costs nothing, but what the bot should learn is lost");
     match last_place(&report.message) {
         Some((file, line)) => BotRejection { file: file.map(str::to_owned), line, ..advice },
-        None => BotRejection { trace: report.stderr.clone(), ..advice },
+        None => BotRejection { trace: report.stderr.as_str().into(), ..advice },
     }
 }
 
@@ -212,9 +212,9 @@ impl TrialFaults {
         if let Some((file, line)) = last_place(&report.message) {
             rejection = BotRejection { file: file.map(str::to_owned), line, ..rejection };
         } else {
-            rejection.trace.clone_from(&report.stderr);
+            rejection.trace = report.stderr.as_str().into();
         }
-        rejection.debug = debug.unwrap_or_default();
+        rejection.debug = debug.unwrap_or_default().into();
         let penalty = self.info.penalty(report.fault);
         self.kinds.push(FaultKind { name, times: 1, penalty, rejection });
     }

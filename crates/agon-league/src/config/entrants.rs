@@ -190,7 +190,7 @@ fn default_name(bot: &EntrantBot) -> String {
                 return name.to_owned();
             }
             // A path to an archive may contain spaces: `Ana Perez.zip`. No command ends with one.
-            if bot.ends_with(".zip") {
+            if let Some((_, "zip")) = bot.rsplit_once('.') {
                 return stem(bot);
             }
             let words: Vec<&str> = bot.strip_prefix("json:").unwrap_or(bot).split_whitespace().collect();

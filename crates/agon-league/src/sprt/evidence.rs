@@ -26,8 +26,8 @@ const STAKES: [(f64, f64); 4] = [(1.0, 0.4), (0.5, 0.3), (0.25, 0.2), (0.1, 0.1)
 pub fn verdict(seen: &[(f64, f64)], params: &TestParams) -> TestVerdict {
     let (s0, s1) = (score_of_elo(params.elo0), score_of_elo(params.elo1));
     // Both bets are written as bets on a low share. For *yes*, shares are counted from the other end.
-    let no = money(seen.iter().map(|(share, n)| (*share, *n)), s1);
-    let yes = money(seen.iter().map(|(share, n)| (1.0 - share, *n)), 1.0 - s0);
+    let no = money(&seen.iter().copied(), s1);
+    let yes = money(&seen.iter().map(|(share, n)| (1.0 - share, *n)), 1.0 - s0);
     let reached = |log_money: f64, error_rate: f64| log_money >= -(EVIDENCE_BUDGET * error_rate).ln();
     match (reached(yes, params.alpha), reached(no, params.beta)) {
         (true, false) => TestVerdict::Yes,
@@ -37,7 +37,7 @@ pub fn verdict(seen: &[(f64, f64)], params: &TestParams) -> TestVerdict {
 }
 
 /// Logarithm of the money of all bettors against an expected share of at least `s`.
-fn money(seen: impl Iterator<Item = (f64, f64)> + Clone, s: f64) -> f64 {
+fn money(seen: &(impl Iterator<Item = (f64, f64)> + Clone), s: f64) -> f64 {
     let log_of = |stake: f64| -> f64 {
         let largest = 1.0 / (1.0 - s);
         seen.clone().map(|(share, n)| n * (stake * largest * (s - share)).max(-1.0).ln_1p()).sum()
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn bets_are_fair_at_the_hypothesis() {
         let s = score_of_elo(10.0);
-        let mean = (1.0 - s) * money([(0.0, 1.0)].into_iter(), s).exp()
-            + s * money([(1.0, 1.0)].into_iter(), s).exp();
+        let mean = (1.0 - s) * money(&[(0.0, 1.0)].into_iter(), s).exp()
+            + s * money(&[(1.0, 1.0)].into_iter(), s).exp();
         assert!((mean - 1.0).abs() < 1e-9, "{mean}");
     }
 }

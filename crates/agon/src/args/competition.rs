@@ -73,8 +73,8 @@ pub struct Run {
     #[arg(long)]
     pub fresh: bool,
     /// Play all phases without a break, also where the file has `resubmit = true`
-    #[arg(long)]
-    pub run_through: bool,
+    #[arg(long = "run-through")]
+    pub without_break: bool,
     /// Pin each game and its bots to one CPU core
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub pin: OnOff,

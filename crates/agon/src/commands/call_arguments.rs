@@ -60,14 +60,9 @@ pub fn text(arguments: &[CallArgument]) -> String {
     let mut text = String::new();
     for CallArgument { name, value } in arguments {
         let lines: Vec<&str> = value.lines().collect();
-        match lines.as_slice() {
-            [one] => text += &format!("  {name} = {one}\n"),
-            // The lines of a value start in the same column, so that a board looks like a board.
-            _ => {
-                let indent = " ".repeat(name.chars().count() + 5);
-                text += &format!("  {name} = {}\n", lines.join(&format!("\n{indent}")));
-            }
-        }
+        // The lines of a value start in the same column, so that a board looks like a board.
+        let indent = " ".repeat(name.chars().count() + 5);
+        text += &format!("  {name} = {}\n", lines.join(&format!("\n{indent}")));
     }
     text
 }

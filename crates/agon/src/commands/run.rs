@@ -205,7 +205,7 @@ fn play_until_end(
                 executor,
                 stop: &stop,
                 boards: ActiveMatches::default(),
-                run_through: args.run_through,
+                run_through: args.without_break,
             };
             run::run_competition(loaded, &*ledger, context, &mut listener, &mut output::note)
         };

@@ -162,7 +162,7 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         file: one["file"].as_str().map(terminal_lines),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
-        trace: text(&one["trace"]),
+        trace: text(&one["trace"]).into(),
         ..BotRejection::default()
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();

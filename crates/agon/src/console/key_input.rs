@@ -169,8 +169,8 @@ mod tests {
         text.chars().map(KeyCode::Char).collect()
     }
 
-    fn answer(text: &str) -> Option<InputResult> {
-        Some(InputResult::Answer(text.to_owned()))
+    fn answer(text: &str) -> InputResult {
+        InputResult::Answer(text.to_owned())
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             (KeyCode::Char(' '), "STAY"),
         ];
         for (code, word) in keys {
-            assert_eq!(press(&mut AnswerInput::new(AnswerKey::STEPS), &[code]), answer(word));
+            assert_eq!(press(&mut AnswerInput::new(AnswerKey::STEPS), &[code]), Some(answer(word)));
         }
         assert_eq!(press(&mut AnswerInput::new(&[]), &[KeyCode::Up, KeyCode::Enter]), None, "no such keys");
     }
@@ -195,10 +195,10 @@ mod tests {
         // The arrow keys move in a line that is not empty.
         assert_eq!(press(&mut input, &[KeyCode::Left, KeyCode::Left, KeyCode::Delete]), None);
         assert_eq!(press(&mut input, &typed("F")), None);
-        assert_eq!(press(&mut input, &[KeyCode::Enter]), answer("LEFT"));
+        assert_eq!(press(&mut input, &[KeyCode::Enter]), Some(answer("LEFT")));
         let mut input = AnswerInput::new(&[]);
         let codes = [typed("Q 18"), vec![KeyCode::Backspace], typed("7"), vec![KeyCode::Enter]].concat();
-        assert_eq!(press(&mut input, &codes), answer("Q 17"));
+        assert_eq!(press(&mut input, &codes), Some(answer("Q 17")));
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         press(&mut input, &typed("more"));
         assert_eq!(input.press(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)), None);
         assert_eq!(input.text(), "");
-        assert_eq!(press(&mut input, &[KeyCode::Right]), answer("RIGHT"));
+        assert_eq!(press(&mut input, &[KeyCode::Right]), Some(answer("RIGHT")));
     }
 
     #[test]

@@ -27,20 +27,6 @@ impl Terminal {
     pub const fn new(game: &'static str, colour: bool) -> Self {
         Self { colour, game, left: false }
     }
-
-    /// Reads one answer. `None` if the user quits or the input ends.
-    fn read(&self, request: &RequestInfo) -> io::Result<Option<String>> {
-        if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            let mut input = AnswerInput::new(request.keys);
-            return key_input::read(&mut input).map(|result| match result {
-                InputResult::Answer(text) => Some(text),
-                InputResult::Quit => None,
-            });
-        }
-        let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line)?;
-        Ok((read > 0).then_some(line))
-    }
 }
 
 impl HumanConsole for Terminal {
@@ -60,7 +46,7 @@ impl HumanConsole for Terminal {
         }
         loop {
             write_all(&prompt(seat, request))?;
-            let answer = self.read(request)?;
+            let answer = read_answer(request)?;
             match answer.as_deref().map(|line| line.trim().to_lowercase()).as_deref() {
                 Some("help" | "?") => write_all(&help(self.game, request))?,
                 None | Some("quit" | "exit") => {
@@ -71,6 +57,20 @@ impl HumanConsole for Terminal {
             }
         }
     }
+}
+
+/// Reads one answer. `None` if the user quits or the input ends.
+fn read_answer(request: &RequestInfo) -> io::Result<Option<String>> {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let mut input = AnswerInput::new(request.keys);
+        return key_input::read(&mut input).map(|result| match result {
+            InputResult::Answer(text) => Some(text),
+            InputResult::Quit => None,
+        });
+    }
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line)?;
+    Ok((read > 0).then_some(line))
 }
 
 fn write_all(text: &str) -> io::Result<()> {
