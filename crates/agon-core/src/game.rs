@@ -140,6 +140,18 @@ pub trait View: Game {
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Picture;
 
+    /// The same with numbers in place of letters, in a game where bots compute with them. `None` if the game has no such
+    /// picture.
+    fn picture_with_numbers(
+        &self,
+        state: &Self::State,
+        viewpoint: Viewpoint,
+        names: &[String],
+    ) -> Option<Picture> {
+        let _ = (state, viewpoint, names);
+        None
+    }
+
     /// The position as a bot may read it later from its logs folder. `None` for games without logs. It contains nothing
     /// hidden from the seat.
     fn log_entry(&self, state: &Self::State, seat: Seat) -> Option<Json> {

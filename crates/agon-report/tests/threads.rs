@@ -35,6 +35,7 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         folder,
         keep_record,
         deadline: None,
+        forbidden_libraries: &[],
     };
     check(&order, &mut |note| panic!("{note}")).unwrap()
 }

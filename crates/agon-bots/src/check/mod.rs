@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
 use agon_core::text_format::plural;
-use agon_core::{Assets, ErrorKind, Seat, Settings};
+use agon_core::{Assets, ErrorKind, Seat, SelfDescription, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use agon_engine::film::json::BotOutputLine;
 use agon_engine::referee::PlayedGame;
@@ -46,6 +46,8 @@ pub struct CheckRequest<'c> {
     pub keep_record: bool,
     /// Time at which the trial is ended with an error. Needs `keep_record`.
     pub deadline: Option<Instant>,
+    /// Modules that a Python bot may not import.
+    pub forbidden_libraries: &'c [String],
 }
 
 /// A check in progress.
@@ -59,6 +61,7 @@ struct CheckRun<'c> {
     trials: Json,
     records: Vec<Vec<u8>>,
     logs: Vec<Vec<BotOutputLine>>,
+    says: SelfDescription,
 }
 
 /// Checks a bot. A rejected bot is a result, not an error.
@@ -89,6 +92,7 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
+        says: SelfDescription::default(),
     };
     let seat = run.find_bot(source, notify)?;
     if let Some(seat) = &seat {
@@ -140,7 +144,7 @@ impl CheckRun<'_> {
             self.steps.push(StepResult::skipped("source", "not a Python bot: only its play is checked"));
             return SourceReport::default();
         }
-        let report = match source_check::check_source(&seat.program) {
+        let report = match source_check::check_source(&seat.program, self.request.forbidden_libraries) {
             Ok(report) => report,
             Err(refusal) => {
                 self.steps.push(StepResult::no("source", refusal));
@@ -168,14 +172,19 @@ impl CheckRun<'_> {
     /// Loads the bot and plays the trial game, in each of its roles.
     fn load_and_play(&mut self, seat: &ProgramSpec, report: &SourceReport) -> Result<(), Diagnostic> {
         let tables = self.lineups(seat, report);
+        let mut says = SelfDescription::default();
         let mut step = StepResult::yes("loads", "");
         if self.table.info().bots.text_protocol.is_some() && !seat.json_lines {
             step = StepResult::skipped("loads", "a text protocol bot is checked when it plays");
         }
-        for (_, seats) in &tables {
+        for (own, seats) in &tables {
             let plan = self.plan(seats);
             match self.table.try_load(&plan) {
-                Ok(()) => {}
+                Ok(by_seat) => {
+                    if let Some(about) = by_seat.into_iter().nth(own.index()) {
+                        says = about;
+                    }
+                }
                 Err(PlayError::BotLoad(error)) => {
                     step = StepResult::no("loads", error.rejection);
                     break;
@@ -183,6 +192,10 @@ impl CheckRun<'_> {
                 Err(other) => return Err(other.into()),
             }
         }
+        if step.outcome == StepOutcome::Yes && !says.is_empty() {
+            step.says = describe_says(&says);
+        }
+        self.says = says;
         // Do not repeat a finding of the source check.
         let place = |one: &BotRejection| (one.file.clone(), one.line);
         let known = |one: &BotRejection| {
@@ -292,8 +305,17 @@ impl CheckRun<'_> {
             trials: self.trials,
             records: self.records,
             logs: self.logs,
+            says: self.says,
         }
     }
+}
+
+/// What a bot says about itself, in words.
+fn describe_says(says: &SelfDescription) -> String {
+    let name = says.name.as_ref().map(|name| format!("its name is \"{name}\""));
+    let contributor = says.contributor.as_ref().map(|author| format!("its contributor is \"{author}\""));
+    let parts: Vec<String> = name.into_iter().chain(contributor).collect();
+    format!("it says: {}", parts.join(", "))
 }
 
 fn time(time: Duration) -> String {

@@ -1,5 +1,6 @@
 //! Result of a check, as text and as JSON.
 
+use agon_core::SelfDescription;
 use agon_core::document::document;
 use agon_core::text_format::plural;
 use agon_engine::film::json::BotOutputLine;
@@ -30,6 +31,8 @@ pub struct CheckResult {
     pub records: Vec<Vec<u8>>,
     /// Bot output of each trial game, if requested.
     pub logs: Vec<Vec<BotOutputLine>>,
+    /// What the bot says about itself, in a game whose tables show it.
+    pub says: SelfDescription,
 }
 
 /// Outcome of a step.

@@ -12,6 +12,8 @@ pub(super) const BOTS: BotRules = BotRules {
     players_yml: false,
     asked_together: true,
     keeps_data: false,
+    names_itself: true,
+    measures_empty_answers: true,
     file: None,
     check_settings: &[("rounds", "200")],
     requirements: &[
@@ -69,6 +71,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             notes: &[],
         },
     ],
+    tables_of_series: true,
     head_to_head: None,
     tie_break: TieBreak::Score,
 };

@@ -12,6 +12,8 @@ pub(super) const BOTS: BotRules = BotRules {
     players_yml: false,
     asked_together: false,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
@@ -39,6 +41,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
         ],
         notes: &["APPM: average points per match"],
     }],
+    tables_of_series: false,
     head_to_head: None,
     tie_break: TieBreak::Score,
 };

@@ -17,6 +17,8 @@ pub(super) const BOTS: BotRules = BotRules {
     players_yml: true,
     asked_together: false,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: Some(BotFile { name: "words.dat", setting: "words", content: words_file }),
     check_settings: &[],
     requirements: &[
@@ -57,6 +59,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
         ],
         notes: &["Points: win 3, draw 1, loss 0; then word points"],
     }],
+    tables_of_series: false,
     head_to_head: Some(PairCell::WON_DRAWN_LOST),
     tie_break: TieBreak::Stat(WORD_POINTS),
 };

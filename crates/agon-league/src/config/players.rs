@@ -16,6 +16,7 @@ impl CompetitionConfig {
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
+            name_given: true,
             bot: EntrantBot::Spec(bot),
             contributor: None,
             marks: Vec::new(),
@@ -41,6 +42,7 @@ impl CompetitionConfig {
             sandbox: SandboxRule::Required,
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
+            forbidden_libraries: Vec::new(),
         }
     }
 }

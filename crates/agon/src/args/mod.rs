@@ -232,6 +232,9 @@ pub struct Play {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
 }
 
 /// Parses `--stateless`. Only the value `strict` is left.
@@ -271,6 +274,9 @@ pub struct Check {
     /// Run the bot in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Python module that the bot may not import, as in `forbidden_libraries` of a competition file; repeatable
+    #[arg(long = "forbid", value_name = "LIBRARY")]
+    pub forbidden: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -293,6 +299,9 @@ pub struct Replay {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
     /// Write the replay as one HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json"])]
     pub html: Option<PathBuf>,

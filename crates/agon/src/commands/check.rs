@@ -17,6 +17,7 @@ pub fn run(args: &Check) -> Result<(), Diagnostic> {
         folder: setup::current_dir(),
         keep_record: false,
         deadline: None,
+        forbidden_libraries: &args.forbidden,
     };
     let checked = check(&order, &mut output::note)?;
     if args.json {

@@ -14,6 +14,7 @@ pub mod init;
 pub mod new;
 mod pdb;
 pub mod play;
+mod play_tables;
 mod profile;
 pub mod replay;
 pub mod report;

@@ -2,14 +2,17 @@
 
 use agon_bots::{Diagnostic, PrepareContext};
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, SelfDescription, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
+use agon_engine::stats::SeatSummary;
 use agon_engine::turn_log::{MakeTurnLog, TurnLog};
 use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
+use agon_report::table_formats;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
+use super::play_tables::PlayTables;
 use crate::args::{OnOff, Play};
 use crate::console::Terminal;
 use crate::logs::Logs;
@@ -32,6 +35,8 @@ struct PlayJob<'a> {
     seats: Vec<PlayerSpec>,
     seed: u64,
     jobs: usize,
+    /// What the bots say about themselves, in seat order.
+    says: Vec<SelfDescription>,
 }
 
 /// Plays the games.
@@ -93,8 +98,8 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
     }
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
-    setup::try_load(table.as_ref(), &plan)?;
-    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
+    let says = setup::try_load(table.as_ref(), &plan)?;
+    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs, says })
 }
 
 fn progress(args: &Play) -> ProgressBar {
@@ -160,14 +165,21 @@ struct PlayResults {
     keep: bool,
     watch: bool,
     json: bool,
+    /// The official tables of a series, in a game that has them.
+    tables: Option<PlayTables>,
 }
 
 impl PlayResults {
     fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
         let file = args.record.as_deref().map(|path| OutputFile::create(path, "the record")).transpose()?;
+        let names = seat_names(&job.seats);
+        let tables = (args.games > 1)
+            .then(|| PlayTables::new(job.table.info(), &job.seats, &names, &job.says))
+            .flatten();
         Ok(Self {
-            names: seat_names(&job.seats),
+            names,
+            tables,
             summary: Summary::default(),
             digests: Vec::new(),
             results: Vec::new(),
@@ -187,6 +199,9 @@ impl PlayResults {
 
     fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
         self.summary.push(&played);
+        if let Some(tables) = &mut self.tables {
+            tables.add(&played);
+        }
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
@@ -230,7 +245,7 @@ impl PlayResults {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
             let films = films.map_err(Diagnostic::internal)?;
-            watch::watch(job.table.info(), &films, job.args.every)?;
+            watch::watch(job.table.info(), &films, job.args.every, job.args.numbers)?;
         }
         output::print(&self.text(job))
     }
@@ -244,6 +259,15 @@ impl PlayResults {
         };
         let mut text = format!("{}: {games}, seed {}\n", info.title, job.seed);
         text += &summary_table(info, &self.names, &self.summary);
+        if let Some(empty) = self.summary.seats.iter().find_map(SeatSummary::empty_answer)
+            && self.tables.is_none()
+        {
+            text +=
+                &format!("time per answer: without {}, the cost of an empty answer\n", output::time(empty));
+        }
+        if let Some(tables) = &self.tables {
+            text += &table_formats::tables_text(&tables.standings(), output::table_width());
+        }
         if self.summary.games == 1 {
             text += &format!("ended: {} after {} turns\n", self.ended, self.summary.turns);
         }
@@ -267,7 +291,7 @@ impl PlayResults {
     }
 
     fn json(&self, job: &PlayJob<'_>) -> Json {
-        json!({
+        let mut json = json!({
             "game": job.table.info().id,
             "seed": job.seed.to_string(),
             "settings": job.settings,
@@ -277,7 +301,11 @@ impl PlayResults {
             "digest": digest_of(&self.digests),
             "record": job.args.record,
             "logs": job.args.logs,
-        })
+        });
+        if let Some(tables) = &self.tables {
+            json["tables"] = tables.standings().json()["sheets"].take();
+        }
+        json
     }
 }
 
@@ -300,7 +328,7 @@ fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String
             info.stats.iter().zip(&s.stats).map(|(stat, x)| output::estimate(x.estimate(), stat.decimals)),
         );
         row.push(faults_text(s.faults));
-        row.push(output::time(s.time_per_answer()));
+        row.push(output::time(s.own_time_per_answer()));
         row.push(output::time(s.longest));
         row
     });
@@ -350,6 +378,8 @@ fn summary_json(job: &PlayJob<'_>, names: &[String], summary: &Summary) -> Json 
             "answers": s.answers,
             "time_us": {
                 "mean": output::micros(s.time_per_answer()),
+                "own": output::micros(s.own_time_per_answer()),
+                "empty": s.empty_answer().map(output::micros),
                 "longest": output::micros(s.longest),
                 "wall": output::micros(s.time.wall),
                 "cpu": output::micros(s.time.cpu),

@@ -10,6 +10,8 @@ pub(super) const BOTS: BotRules = BotRules {
     players_yml: false,
     asked_together: false,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
