@@ -201,3 +201,16 @@ fn word_racer_script_is_rejected_with_a_command_as_hint() {
         String::from_utf8_lossy(&output.stderr).contains("hint: name it as a command: \"python3 Other.py\"")
     );
 }
+
+#[test]
+fn answer_and_end_of_a_call_can_arrive_while_the_engine_has_no_processor() {
+    let bot = "def get_action(state, match_history):\n    return 'LEFT'\n";
+    let folder = common::folder_with(&[("Submission.py", bot)]);
+    let words = ["play", "solitude-scramble", ".", "house:left", "house:right", "house:greedy"];
+    let more = ["--set", "turns=4", "--games", "2", "--seed", "1", "--json"];
+    let mut command = common::agon(folder.path(), &[&words[..], &more].concat());
+    command.env("AGON_TEST_DEFENCES_OFF", "prompt-reading");
+    let played: serde_json::Value = serde_json::from_str(&common::good(&command.output().unwrap())).unwrap();
+    let faults = &played["seats"][0]["faults"];
+    assert!(faults.as_object().unwrap().values().all(|count| count == 0), "{faults}");
+}

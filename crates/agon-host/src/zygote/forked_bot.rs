@@ -42,6 +42,10 @@ const MAX_EXCESS_PACKETS: usize = 1;
 const SLOW_SEND_AFTER: Duration = Duration::from_micros(200);
 /// The test switch for the bound on packets.
 const PACKET_BOUND: &str = "packets";
+/// Test switch: this thread loses its processor between reading one socket and the next.
+const PROMPT_READING: &str = "prompt-reading";
+/// How long.
+const SLOW_READING: Duration = Duration::from_millis(20);
 /// Time for which an answer is first awaited alone, without polling anything else.
 const FIRST_WAIT_TIMEOUT: Duration = Duration::from_millis(2);
 /// With a shorter limit everything is polled from the start.
@@ -287,13 +291,25 @@ impl ForkedBot {
 
     /// Receives packets that have arrived: those that are wanted, and one more if the bot sends too many.
     fn receive(&mut self) {
-        let most = match self.forks_calls {
+        self.receive_all_from_call();
+        if self.forks_calls && is_off(PROMPT_READING) {
+            std::thread::sleep(SLOW_READING);
+        }
+        while self.inbox.len() < self.max_packets() && !self.gone && self.receive_one(socket::receive) {}
+    }
+
+    /// Maximum number of packets in the inbox.
+    fn max_packets(&self) -> usize {
+        match self.forks_calls {
             true if is_off(PACKET_BOUND) => usize::MAX,
             true => self.wanted + MAX_EXCESS_PACKETS,
             false => self.wanted.max(1),
-        };
-        while self.inbox.len() < most && self.call.is_some() && self.receive_from_call() {}
-        while self.inbox.len() < most && !self.gone && self.receive_one(socket::receive) {}
+        }
+    }
+
+    /// Receives packets that have arrived from the process of a call.
+    fn receive_all_from_call(&mut self) {
+        while self.inbox.len() < self.max_packets() && self.call.is_some() && self.receive_from_call() {}
     }
 
     /// Receives one packet from the process of a call. Returns false if there is none.
@@ -314,7 +330,13 @@ impl ForkedBot {
 
     /// Receives one packet. Returns false if there is none.
     fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
-        match BUFFER.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
+        let received = BUFFER.with_borrow_mut(|room| how(self.answers.as_fd(), room));
+        if self.forks_calls && matches!(received, Ok(Some(_))) {
+            // The supervisor writes after the call has ended. The call's answer may have arrived since its socket was read, and
+            // belongs before this packet.
+            self.receive_all_from_call();
+        }
+        match received {
             // The supervisor reports that the call has ended. How it ended matters only if it has not answered.
             Ok(Some(packet))
                 if self.forks_calls && (packet.bytes == CALL_ENDED || self.inbox.len() >= self.wanted) =>
