@@ -21,8 +21,8 @@ pub struct Usage {
     pub cpu: Duration,
     /// Time that all threads were runnable and waited for a processor.
     pub wait: Duration,
-    /// Time in which the bot was runnable and none of its threads had a processor, up to the last look at its cgroup. Counts threads and processes that
-    /// have ended.
+    /// Time in which the bot was runnable and none of its threads had a processor, up to the last look at its cgroup. Counts
+    /// threads and processes that have ended.
     pub group_wait: Option<Duration>,
     /// It has or had several threads or processes, so `group_wait` is from this reading and decides.
     pub is_parallel: bool,
