@@ -132,11 +132,7 @@ impl TestGame {
     /// Clock results of a recorded game.
     fn judge(&self, game: &Json) -> Game {
         let faults = game["faults"].as_array().unwrap();
-        let charged = |seat: &Json| -> Vec<f64> {
-            let list = |name: &str| seat[name].as_array().unwrap().iter().map(|time| time.as_f64().unwrap());
-            list("wall_us").zip(list("wait_us")).map(|(wall, wait)| (wall - wait) / 1000.0).collect()
-        };
-        let seats: Vec<Vec<f64>> = game["times"].as_array().unwrap().iter().map(charged).collect();
+        let seats: Vec<Vec<f64>> = game["times"].as_array().unwrap().iter().map(charged_times).collect();
         let total = |seat: &Vec<f64>| seat.iter().sum::<f64>();
         let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
         Game {
@@ -219,6 +215,12 @@ struct Game {
     answers: usize,
     /// Largest charged part of a limit.
     used: f64,
+}
+
+/// Milliseconds that a seat of a recorded game was charged, for each answer.
+fn charged_times(seat: &Json) -> Vec<f64> {
+    let list = |name: &str| seat[name].as_array().unwrap().iter().map(|time| time.as_f64().unwrap());
+    list("wall_us").zip(list("wait_us")).map(|(wall, wait)| (wall - wait) / 1000.0).collect()
 }
 
 /// Whether this is the soak test.
