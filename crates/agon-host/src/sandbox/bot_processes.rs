@@ -172,6 +172,8 @@ pub(super) struct ProcessStat {
     pub session: i32,
     /// Page faults that needed no disk.
     pub faults: u64,
+    /// Whether a signal has stopped it.
+    pub is_stopped: bool,
 }
 
 impl ProcessStat {
@@ -182,11 +184,12 @@ impl ProcessStat {
         // The name, in brackets, may contain anything.
         let after = text.iter().rposition(|&byte| byte == b')')?;
         let text = std::str::from_utf8(text.get(after + 1..)?).ok()?;
-        let mut fields = text.split_whitespace().skip(1);
+        let mut fields = text.split_whitespace();
+        let is_stopped = fields.next()? == "T";
         let parent = fields.next()?.parse().ok()?;
         let session = fields.nth(1)?.parse().ok()?;
         let faults = fields.nth(3)?.parse().ok()?;
-        Some(Self { parent, session, faults })
+        Some(Self { parent, session, faults, is_stopped })
     }
 }
 

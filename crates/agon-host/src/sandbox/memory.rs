@@ -10,6 +10,8 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::bot_processes::{ProcessStat, read_once};
 use super::defence::Defence;
 use super::policy::Policy;
@@ -120,13 +122,19 @@ impl MemoryWatch {
         let plain = each.iter().map(|one| one.private).sum::<u64>();
         let tables = self.tables_and_swap(&each);
         let kernel = self.kernel_bytes(processes, tables + plain.min(self.pages));
+        let mut paused = PausedProcesses::default();
         self.pages = if plain + tables + kernel > self.threshold() && processes.len() > 1 {
-            self.without_shared(&each).min(plain)
+            self.without_shared(&each, &mut paused).min(plain)
         } else {
             plain
         };
         self.used = self.pages + tables + kernel;
-        self.used > self.threshold()
+        let exceeds = self.used > self.threshold();
+        // The launcher kills a bot that exceeds its limit. Until then it takes no more memory.
+        if !exceeds {
+            paused.resume();
+        }
+        exceeds
     }
 
     /// Page tables, which are a 512th of the address space at most, and pages in the swap space.
@@ -195,8 +203,9 @@ impl MemoryWatch {
         sum
     }
 
-    /// The memory of several processes, with the pages that forks share counted once.
-    fn without_shared(&mut self, each: &[ProcessMemory]) -> u64 {
+    /// The memory of several processes, with the pages that forks share counted once. An exact count takes milliseconds, and longer
+    /// on a busy core, so the processes are paused for it.
+    fn without_shared(&mut self, each: &[ProcessMemory], paused: &mut PausedProcesses) -> u64 {
         if !self.has(Defence::ForkedMemory) {
             let largest = each.iter().skip(1).map(|one| one.private).max().unwrap_or(0);
             let shared = each.first().map_or(0, |bot| bot.private.min(largest));
@@ -206,10 +215,33 @@ impl MemoryWatch {
         if let Some(bytes) = self.exact.as_ref().map(since).filter(|bytes| *bytes <= self.threshold()) {
             return bytes;
         }
+        paused.pause(each);
         // The kernel may refuse to tell.
         let exact: Option<u64> = each.iter().map(|one| proportional_bytes(one.pid)).sum();
         self.exact = exact.map(|bytes| ExactCount { bytes, faults: self.faults.sum() });
         exact.unwrap_or_else(|| self.faults.upper_bound(each))
+    }
+}
+
+/// Processes that are stopped while their memory is counted.
+#[derive(Default)]
+struct PausedProcesses(Vec<Pid>);
+
+impl PausedProcesses {
+    /// Stops the processes that are not stopped by others.
+    fn pause(&mut self, each: &[ProcessMemory]) {
+        let running = each.iter().filter(|one| ProcessStat::of(one.pid).is_some_and(|stat| !stat.is_stopped));
+        for pid in running.filter_map(|one| Pid::from_raw(one.pid)) {
+            if kill_process(pid, Signal::STOP).is_ok() {
+                self.0.push(pid);
+            }
+        }
+    }
+
+    fn resume(self) {
+        for pid in self.0 {
+            let _ = kill_process(pid, Signal::CONT);
+        }
     }
 }
 
