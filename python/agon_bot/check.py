@@ -17,7 +17,7 @@ from .check_findings import Finding, Source
 from .check_imports import find_missing_imports
 from .errors import LoadError, one_line
 from .games import game_part, source_check
-from .loading import Target, parse
+from .loading import ENCODING_HINT, Target, encoding_problem, parse
 
 SKIPPED_FOLDERS = ("data", "logs", "node_modules", "venv")
 MAX_FILES = 1000
@@ -75,13 +75,17 @@ def read(path: str, folder: str, findings: List[Finding]) -> Source:
     name = os.path.relpath(path, folder)
     try:
         with open(path, "rb") as source:
-            return Source(name, path, ast.parse(source.read(), path))
+            text = source.read()
+        problem = encoding_problem(text)
+        if problem is None:
+            return Source(name, path, ast.parse(text, path))
+        findings.append(Finding(True, "syntax", problem, name, None, None, ENCODING_HINT))
     except SyntaxError as error:
         what = f"does not parse: {error.msg}"
         findings.append(Finding(True, "syntax", what, name, error.lineno, error.offset, "fix the syntax"))
     except (ValueError, RecursionError, MemoryError) as error:
         what = f"does not parse: {one_line(str(error)) or type(error).__name__}"
-        findings.append(Finding(True, "syntax", what, name, None, None, "save it as UTF-8 text"))
+        findings.append(Finding(True, "syntax", what, name, None, None, ENCODING_HINT))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         findings.append(Finding(True, "syntax", what, name, None, None, "check that the file is readable"))

@@ -70,6 +70,32 @@ class ForbiddenNames(unittest.TestCase):
         }.items():
             self.assertEqual(self.forbidden(text), words, text)
 
+    def test_members_of_allowed_modules_are_forbidden_however_they_are_reached(self) -> None:
+        for text, words in {
+            "import io\nf = io.open('x')": ["uses io.open"],
+            "import io\nf = io.FileIO('x')": ["uses io.FileIO"],
+            "import io as i\nread = i.open": ["uses io.open"],
+            "import _io\n_io.FileIO(3)": ["uses io.FileIO"],
+            "from io import open as read": ["imports io.open"],
+            "from io import StringIO, FileIO": ["imports io.FileIO"],
+            "from io import *": ["imports io.FileIO", "imports io.open"],
+            "import io\ngetattr(io, 'FileIO')": ["reaches io.FileIO"],
+            "import codecs\ncodecs.open('x')": ["uses codecs.open"],
+            "from codecs import open as x": ["imports codecs.open"],
+            "import posix": ["imports posix"],
+            "from fcntl import flock": ["imports fcntl"],
+            "def f():\n    import resource": ["imports resource"],
+        }.items():
+            self.assertEqual(self.forbidden(text), words, text)
+
+    def test_forbidden_member_has_file_line_and_word(self) -> None:
+        found = report("solitude-scramble", {"Submission.py": GOOD, "data.py": "import io\n\nF = io.open('x')\n"})
+        self.assertEqual(bad(found, "forbidden"), [("data.py", 3, "uses io.open, which is not allowed")])
+
+    def test_other_members_of_these_modules_are_allowed(self) -> None:
+        text = "import io, codecs\nfrom io import StringIO\nx = io.StringIO()\ny = codecs.encode('a', 'rot13')"
+        self.assertEqual(self.forbidden(text), [])
+
     def test_similar_names_are_allowed(self) -> None:
         for text in (
             "import re\nx = re.compile('a')",

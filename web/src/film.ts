@@ -19,6 +19,7 @@ export interface LogLine {
 export interface SeatOutcome {
   score: number;
   place: number;
+  stats?: number[];
 }
 
 export interface Outcome {
@@ -48,6 +49,8 @@ export interface Film {
   /** Whether the game is in progress: more parts follow. */
   live?: boolean;
   score: { name: string; unit: string; decimals: number };
+  /** Statistic that results show beside the score. */
+  beside?: { stat: number; name: string; decimals: number };
   digest?: string;
   logs?: LogLine[];
 }

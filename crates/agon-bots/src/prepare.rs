@@ -10,6 +10,7 @@ use agon_host::BotRejection;
 use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::resolve::Resolver;
+use crate::source::archive::ArchiveLimits;
 use crate::source::git::Repository;
 use crate::{MessageSink, isolation, package};
 
@@ -39,6 +40,8 @@ pub struct PrepareContext<'c> {
     /// Settings of the game and the files that they name. They define the content of the file that the game gives to its bots; without
     /// them it has its default content.
     pub settings: Option<(&'c Settings, &'c Assets)>,
+    /// How large a `.zip` may be.
+    pub archive_limits: ArchiveLimits,
 }
 
 /// A bot that can be seated.
@@ -166,7 +169,10 @@ pub fn prepare(
         BotSource::Manifest(_) => resolver.resolve_manifest(notify),
         BotSource::Python { path, class } => resolver.resolve_python_path(path, class.as_deref(), notify),
         BotSource::Zip { path, class } => resolver.resolve_zip(path, class.as_deref()),
-        BotSource::PlayersYml { list, entry } => resolver.resolve_players_yml(list, entry.as_deref()),
+        BotSource::PlayersYml { list, entry } => {
+            let player = resolver.resolve_players_yml(list, entry.as_deref());
+            return Ok(PreparedBot::new(source, player.map_err(|trouble| trouble.of(&bot))?));
+        }
         BotSource::Command { command, json_lines } => resolver.resolve_command(command, *json_lines),
     };
     let program = program.map_err(|trouble| trouble.of(&bot))?;

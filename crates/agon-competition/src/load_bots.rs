@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use agon_bots::prepare::{ExtraFile, PrepareError, isolate, try_load};
+use agon_bots::source::archive::ArchiveLimits;
+use agon_bots::source::published_name::check_published_name;
 use agon_bots::source::source_check::check_source;
 use agon_bots::{
     BotSource, Diagnostic, MessageSink, PrepareContext, PreparedBot, SandboxMode, prepare, require_cgroup,
 };
+use agon_core::PUBLISHED_HISTORY;
 use agon_engine::any_game::MatchSetup;
 use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -32,18 +35,26 @@ pub fn load_bots(
         folder: &place.folder,
         sandbox: sandbox(competition),
         keep_data: false,
-        extra_file: history.map(|path| ExtraFile { name: "history.json", path }),
+        extra_file: history.map(|path| ExtraFile { name: PUBLISHED_HISTORY, path }),
         settings: Some((&competition.phases[phase as usize].settings, assets)),
+        archive_limits: competition.max_zip_mib.map_or_else(ArchiveLimits::default, |most| {
+            ArchiveLimits::of_packed_bytes(u64::from(most) << 20)
+        }),
     };
     let mut bots = Vec::new();
     for entrant in &competition.entrants {
         let prepared = BotSource::of_entrant(entrant, &place.folder)
             .and_then(|source| prepare(&source, &context, notify))
             .map_err(|error| entrant_failure(&entrant.name, error))?;
-        if let Some(program) = prepared.program()
-            && !known.contains(&program.hash)
-        {
-            check_bot_source(&entrant.name, program)?;
+        if let Some(program) = prepared.program() {
+            if history.is_none() {
+                // Found before the first phase, not when the history is published.
+                check_published_name(loaded.table.info(), &program.program.folder)
+                    .map_err(|rejection| of_entrant(&entrant.name, rejection.of_bot(&program.spec)))?;
+            }
+            if !known.contains(&program.hash) {
+                check_bot_source(&entrant.name, program)?;
+            }
         }
         let (bot, commit) = (prepared.source.to_string(), prepared.commit.as_deref());
         tracing::debug!(entrant = entrant.name, bot, commit, "bot loaded");

@@ -34,6 +34,10 @@ pub struct BotRules {
     /// Whether many bots answer at the same time, and none of them may start threads or processes. The host then asks all of
     /// them before it waits for the first answer.
     pub asked_together: bool,
+    /// The method whose class gives a Python bot its name in tables. `None` if bots are named after their files.
+    pub named_class: Option<&'static str>,
+    /// Whether a bot may start other processes. If not, it may still start threads, whose time is charged.
+    pub may_start_processes: bool,
     /// Whether a bot has a folder `data/`, which is kept between matches, and a folder `logs/` with its finished games.
     pub keeps_data: bool,
     /// File that programs find in their folder.

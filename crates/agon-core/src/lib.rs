@@ -38,10 +38,11 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
-pub use game_texts::{CompetitionRules, GameTexts, StarterBot, StarterFile, Starters};
+pub use game_texts::{CompetitionRules, GameTexts, PUBLISHED_HISTORY, StarterBot, StarterFile, Starters};
 pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
-    BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    AnswerKey, BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    TerminalKey,
 };
 pub use meter::MeterKind;
 pub use outcome::{Outcome, SeatOutcome};

@@ -17,6 +17,16 @@ pub struct StandingsRules {
     pub tie_break: TieBreak,
 }
 
+impl StandingsRules {
+    /// The statistic (index into [`GameInfo::stats`]) that decides the order after the score. Results show it beside the score.
+    pub fn stat_beside_score(&self) -> Option<usize> {
+        self.order.iter().find_map(|criterion| match criterion {
+            RankCriterion::TotalStat(stat) => Some(*stat),
+            _ => None,
+        })
+    }
+}
+
 /// A criterion of an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RankCriterion {

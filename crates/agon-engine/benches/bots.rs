@@ -122,6 +122,8 @@ fn play(
         jobs,
         pin: true,
         make_log: None,
+        make_reporter: None,
+        stop_requests: None,
     };
     let mut played = Vec::new();
     let start = Instant::now();
@@ -297,6 +299,8 @@ fn thinking_seconds(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
         jobs: 1,
         pin: true,
         make_log: Some(&make),
+        make_reporter: None,
+        stop_requests: None,
     };
     let begun = Instant::now();
     series.play(|_| Ok::<(), std::convert::Infallible>(())).unwrap();

@@ -4,7 +4,9 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 
 use agon_core::record::{Record, RecordHeader, Recorder};
-use agon_core::{Assets, BotLifetime, ClockRule, Diagnostic, GameInfo, Seat, Settings, SettingsError};
+use agon_core::{
+    Assets, BotLifetime, ClockRule, Diagnostic, FaultReport, GameInfo, Seat, Settings, SettingsError,
+};
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
 use agon_host::LoadCheck;
 use agon_host::{HelloInfo, PlayerOptions};
@@ -63,22 +65,42 @@ pub trait GameSequence {
 
     /// Called after each game.
     fn done(&mut self, played: PlayedGame);
+
+    /// Called after the match, with the faults in what bots did after it.
+    fn match_over(&mut self, faults: Vec<(Seat, FaultReport)>) {
+        let _ = faults;
+    }
 }
 
-/// A fixed range of games.
+/// A fixed range of games, until a stop is requested.
 struct FixedSequence<'r> {
     games: Range<u32>,
     settings: &'r Settings,
+    stopped: &'r dyn Fn() -> bool,
     done: &'r mut dyn FnMut(PlayedGame),
+    /// The last game, until it is known what happened after the match.
+    last: Option<PlayedGame>,
 }
 
 impl GameSequence for FixedSequence<'_> {
     fn next(&mut self) -> Option<(u32, &Settings)> {
+        if (self.stopped)() {
+            return None;
+        }
         Some((self.games.next()?, self.settings))
     }
 
     fn done(&mut self, played: PlayedGame) {
-        (self.done)(played);
+        if let Some(earlier) = self.last.replace(played) {
+            (self.done)(earlier);
+        }
+    }
+
+    fn match_over(&mut self, faults: Vec<(Seat, FaultReport)>) {
+        if let Some(mut last) = self.last.take() {
+            last.after_match = faults;
+            (self.done)(last);
+        }
     }
 }
 
@@ -118,7 +140,20 @@ pub trait AnyGame: Send + Sync {
         hooks: &mut GameHooks<'_>,
         done: &mut dyn FnMut(PlayedGame),
     ) -> Result<(), PlayError> {
-        self.play_match(setup, &mut FixedSequence { games, settings: setup.settings, done }, hooks)
+        self.play_until_stopped(setup, games, hooks, &|| false, done)
+    }
+
+    /// Like [`AnyGame::play`], but starts no other game once `stopped` says so.
+    fn play_until_stopped(
+        &self,
+        setup: &MatchSetup<'_>,
+        games: Range<u32>,
+        hooks: &mut GameHooks<'_>,
+        stopped: &dyn Fn() -> bool,
+        done: &mut dyn FnMut(PlayedGame),
+    ) -> Result<(), PlayError> {
+        let mut sequence = FixedSequence { games, settings: setup.settings, stopped, done, last: None };
+        self.play_match(setup, &mut sequence, hooks)
     }
 
     /// Plays the games of one match. The bots are kept for all games if they live for a match.
@@ -206,7 +241,7 @@ impl PlayError {
         match self {
             Self::Settings(error) => error.clone().into(),
             Self::PlayerSpec(error) => error.clone().into(),
-            Self::BotLoad(error) => error.rejection.clone().into(),
+            Self::BotLoad(error) => (*error.rejection).clone().into(),
             Self::Io(_) => Diagnostic::internal(self),
         }
     }
@@ -295,7 +330,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             let trying: Vec<_> = some.iter().map(begin).collect();
             for (seat, one) in trying {
                 one.and_then(LoadCheck::finish)
-                    .map_err(|refusal| BotLoadError { seat, rejection: refusal })?;
+                    .map_err(|refusal| BotLoadError { seat, rejection: Box::new(refusal) })?;
             }
         }
         Ok(())
@@ -326,7 +361,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         let mut header = header::<G>(setup.settings, setup.seed, records);
         let mut described = setup.settings.clone();
         let mut players: Vec<SeatedPlayer<G>> = Vec::new();
-        let logs = logs_dir::logs_dirs(setup.seats);
+        let mut logs = logs_dir::logs_dirs(setup.seats)?;
         while let Some((index, settings)) = sequence.next() {
             let (settings, seed) = G::series_game(settings, setup.seed, index);
             let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -341,7 +376,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 described = settings;
             }
             let mut lent = hooks.reborrow();
-            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &logs, lent.reporter.take());
+            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &mut logs, lent.reporter.take());
             let mut with_logs = lent.reborrow();
             with_logs.reporter = log_writer.reporter();
             let played = referee::play(&game, index, &header, &names, &mut players, &mut with_logs)?;
@@ -352,11 +387,8 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 break;
             }
         }
-        for seated in &mut players {
-            if let SeatedPlayer::Bot(player) = seated {
-                player.match_over();
-            }
-        }
+        let faults = end_match(&mut players, hooks)?;
+        sequence.match_over(faults);
         Ok(())
     }
 
@@ -429,6 +461,24 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         }
         Ok(())
     }
+}
+
+/// Tells all bots that the match is over. Returns the faults in what they did then.
+fn end_match<G: PlayableGame>(
+    players: &mut [SeatedPlayer<G>],
+    hooks: &mut GameHooks<'_>,
+) -> io::Result<Vec<(Seat, FaultReport)>> {
+    let mut faults = Vec::new();
+    for (seat, seated) in Seat::all(players.len()).zip(players) {
+        if let SeatedPlayer::Bot(player) = seated {
+            let fault = player.match_over();
+            if let Some(log) = &mut hooks.log {
+                log.match_over(seat, &player.take_output(), fault.as_deref())?;
+            }
+            faults.extend(fault.map(|report| (seat, *report)));
+        }
+    }
+    Ok(faults)
 }
 
 /// Hooks with nothing but an optional recorder.

@@ -112,9 +112,10 @@ pub trait Film {
     /// First message to a program at this seat in the JSON-lines protocol.
     fn hello(&self, seat: Seat) -> String;
 
-    /// Faults of this turn.
+    /// Faults of this turn. Those after the game belong to the last turn.
     fn faults(&self, turn: usize) -> Vec<&FaultRecord> {
-        self.record().faults.iter().filter(|fault| fault.turn as usize == turn).collect()
+        let last = self.record().turns.len();
+        self.record().faults.iter().filter(|fault| (fault.turn as usize).min(last) == turn).collect()
     }
 }
 
@@ -167,6 +168,8 @@ impl<G: View> TypedFilm<G> {
             record_turn::<G>(&mut recorder, answers, replies);
         }
         let outcome = self.game.outcome(&self.state_at(self.replies.len()));
+        let turns = self.record.turns.len() as u32;
+        let outcome = outcome.map(|outcome| outcome.with_faults_after(G::info(), turns, &self.record.faults));
         let again = outcome.and_then(|o| recorder.end(&self.record.faults, self.record.expired, &o).ok());
         compare_digest(&self.record, again.map(|(_, digest)| digest))
     }
@@ -349,7 +352,9 @@ fn read_reply<G: Game>(
 
 fn check_end<G: Game>(game: &G, state: &G::State, record: &Record) -> Result<(), ReplayError> {
     let turn = record.turns.len();
-    match game.outcome(state) {
+    let with_faults =
+        |outcome: agon_core::Outcome| outcome.with_faults_after(G::info(), turn as u32, &record.faults);
+    match game.outcome(state).map(with_faults) {
         None => Err(ReplayError::Differs { turn, what: "the record ends before the game does".to_owned() }),
         Some(outcome) if outcome != record.outcome => {
             let what = format!(

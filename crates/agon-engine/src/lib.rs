@@ -27,7 +27,7 @@ pub use any_game::{
     any_game,
 };
 pub use debug_replay::{ObservationText, ReaskedRequest, RecordedRequest};
-pub use event::{GameEvent, PositionView, Reporter, TurnAnswers};
+pub use event::{GameEvent, MakeReporter, PositionView, Reporter, TurnAnswers};
 pub use film::live::{FilmPart, LiveFilm, LiveTurn, TurnReplayer};
 pub use film::{Film, ReplayError};
 pub use house_player::HousePlayer;

@@ -104,7 +104,7 @@ pub struct BotLoadError {
     /// Seat of the program.
     pub seat: Seat,
     /// Reason.
-    pub rejection: BotRejection,
+    pub rejection: Box<BotRejection>,
 }
 
 pub(crate) fn check_seat<G: PlayableGame>(seat: Seat, player: &PlayerSpec) -> Result<(), PlayerSpecError> {

@@ -68,6 +68,17 @@ pub struct PlayedGame {
     pub seats: Vec<SeatStats>,
     /// Compressed record and its digest, if requested.
     pub record: Option<(Vec<u8>, Digest)>,
+    /// Faults in what bots did after the match of which this is the last game. They cost nothing.
+    pub after_match: Vec<(Seat, FaultReport)>,
+}
+
+impl PlayedGame {
+    /// Whether a seat has lost the whole match by a fault. After a game, several bots can.
+    pub fn loses_match(&self, seat: Seat) -> bool {
+        let fails_after_game =
+            || self.faults.iter().any(|fault| fault.seat == seat && fault.is_after_game(self.turns));
+        self.outcome.match_lost_by.is_some_and(|loser| loser == seat || fails_after_game())
+    }
 }
 
 /// Reporter, terminal, recorder and log of a game.
@@ -158,9 +169,12 @@ pub fn play<G: View>(
             if let Some(recorder) = &mut hooks.recorder {
                 recorder.set_meter(seat, meter);
             }
-            player.game_over();
+            if let Some(report) = player.game_over() {
+                referee.record_fault_after_game(seat, *report, hooks);
+            }
         }
     }
+    let outcome = outcome.with_faults_after(G::info(), referee.turn, &referee.faults);
     if let Some(log) = &mut hooks.log {
         log_output_between_turns(players, *log)?;
         log.end_game(&outcome)?;
@@ -177,7 +191,16 @@ pub fn play<G: View>(
         ended = %outcome.ended,
         "game finished"
     );
-    Ok(PlayedGame { index, seed, outcome, turns: turn, faults, seats: seat_stats, record })
+    Ok(PlayedGame {
+        index,
+        seed,
+        outcome,
+        turns: turn,
+        faults,
+        seats: seat_stats,
+        record,
+        after_match: Vec::new(),
+    })
 }
 
 struct Referee<'g, G: View> {
@@ -303,17 +326,34 @@ impl<G: View> Referee<'_, G> {
     fn record_fault(
         &mut self,
         seat: Seat,
-        mut report: FaultReport,
+        report: FaultReport,
         times: AnswerTimes,
         hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
+        let fault = report.fault;
+        self.add_fault(self.turn, seat, report);
+        if let Some(recorder) = &mut hooks.recorder {
+            recorder.fault(seat, fault, times);
+        }
+        Reply::Fault(fault)
+    }
+
+    /// Records the fault of a bot that fails in what it does after the game.
+    fn record_fault_after_game(&mut self, seat: Seat, report: FaultReport, hooks: &mut GameHooks<'_>) {
+        self.add_fault(self.turn + 1, seat, report);
+        if let (Some(reporter), Some(fault)) = (&mut hooks.reporter, self.faults.last()) {
+            reporter.event(&GameEvent::Fault { game: self.index, fault });
+        }
+    }
+
+    fn add_fault(&mut self, turn: u32, seat: Seat, mut report: FaultReport) {
         let fault = report.fault;
         if let Some(budget) = self.fault_texts.get_mut(seat.index()) {
             budget.shorten(&mut report);
         }
         tracing::debug!(
             game = self.index + 1,
-            turn = self.turn,
+            turn,
             seat = seat.0,
             %fault,
             message = report.message.lines().next().unwrap_or_default(),
@@ -321,11 +361,7 @@ impl<G: View> Referee<'_, G> {
         if let Some(stats) = self.seat_stats.get_mut(seat.index()) {
             stats.faults[fault.index()] += 1;
         }
-        if let Some(recorder) = &mut hooks.recorder {
-            recorder.fault(seat, fault, times);
-        }
-        self.faults.push(FaultRecord { turn: self.turn, seat, report });
-        Reply::Fault(fault)
+        self.faults.push(FaultRecord { turn, seat, report });
     }
 
     /// Writes an answer, or the fault recorded instead, to the log.

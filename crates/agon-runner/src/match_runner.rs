@@ -1,7 +1,7 @@
 //! Plays one match.
 
-use agon_core::Assets;
 use agon_core::record::{Digest, Recorder};
+use agon_core::{Assets, FaultReport, Seat};
 use agon_engine::any_game::PlayError;
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::TurnLog;
@@ -57,9 +57,11 @@ impl MatchRunner<'_> {
         let mut hooks = GameHooks { reporter, console: None, recorder: Some(recorder), log };
         self.game.play_match(&setup, &mut progress, &mut hooks)?;
         let points = progress.points(self.parts_give_points);
+        let after_match = progress.after_match;
         let mut finished = finished_match(key, &entrants, progress.played, points);
+        add_faults_after_match(&mut finished, &entrants, after_match);
         finished.data = pack_data_dirs(players)?;
-        finished.bot_outputs = output.map_or_else(Vec::new, |log| log.outputs);
+        finished.bot_outputs = output.map_or_else(Vec::new, OutputCapture::finish);
         Ok(finished)
     }
 }
@@ -105,6 +107,16 @@ fn finished_match(
         bot_outputs: Vec::new(),
         finished: Timestamp::now(),
         worker: None,
+    }
+}
+
+/// Adds the faults in what bots did after the match. They count as faults after its last game.
+fn add_faults_after_match(finished: &mut FinishedMatch, seats: &[Entrant], faults: Vec<(Seat, FaultReport)>) {
+    let Some(last) = finished.result.games.last() else { return };
+    let (game, turn) = (finished.result.games.len() as u32 - 1, last.turns + 1);
+    for (seat, report) in faults {
+        let entrant = seats.get(seat.index()).copied().unwrap_or(Entrant(u32::MAX));
+        finished.faults.push(MatchFault { game, turn, seat: seat.0, entrant, report });
     }
 }
 

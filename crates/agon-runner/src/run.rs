@@ -59,6 +59,8 @@ pub struct CompetitionRun<'r> {
     pub stop: &'r StopFlag,
     /// Matches being played.
     pub active_matches: ActiveMatches,
+    /// Whether to play all phases without a break, also those before which bots can be resubmitted.
+    pub run_through: bool,
 }
 
 /// A phase while it is played.
@@ -134,7 +136,7 @@ impl CompetitionRun<'_> {
             if status.state >= PhaseState::Published {
                 continue;
             }
-            if phase.resubmit && published {
+            if phase.resubmit && published && !self.run_through {
                 listener.event(&RunEvent::Waiting { phase: number, name: &phase.name });
                 return Ok(RunOutcome::Waiting(number));
             }

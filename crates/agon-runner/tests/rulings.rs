@@ -69,6 +69,7 @@ impl TestCompetition {
     fn run(&self, stop: &StopFlag, listener: &mut dyn RunListener) -> RunOutcome {
         let assets = Assets::none();
         let run = CompetitionRun {
+            run_through: false,
             competition: &self.config,
             game: self.game.as_ref(),
             assets: &assets,

@@ -226,6 +226,8 @@ fn overhead(folder: &Path) {
         jobs: 1,
         pin: false,
         make_log: None,
+        make_reporter: None,
+        stop_requests: None,
     };
     let begun = Instant::now();
     series.play::<std::io::Error>(|_| Ok(())).unwrap();

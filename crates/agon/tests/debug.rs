@@ -65,7 +65,7 @@ fn programs_and_house_bots_of_all_games_give_the_same_answers() {
         &["word-racer", "json:python3 bot.py", "house:random"],
     ];
     for game in games {
-        let play = [&["play"], game, &["--seed", "7", "--record", record]].concat();
+        let play = [&["play"], game, &["--seed", "7", "--force", "--record", record]].concat();
         good(&run(&examples(), &play));
         for seat in ["0", "1"] {
             let (code, found) = json(&examples(), &[record, "--seat", seat]);
@@ -103,7 +103,7 @@ fn python_bots_of_all_apis_give_the_same_answers() {
             }
             command.output().unwrap()
         };
-        good(&with_python(&[&["play"], &game[..], &["--seed", "7", "--record", record]].concat()));
+        good(&with_python(&[&["play"], &game[..], &["--seed", "7", "--force", "--record", record]].concat()));
         for seat in ["0", "1"] {
             let output = with_python(&["debug", record, "--seat", seat]);
             assert!(good(&output).contains("all as recorded"), "{game:?}");
@@ -271,7 +271,7 @@ fn pdb_stops_in_bots_of_the_other_apis() {
             }
             good(&command.write_stdin(typed).output().unwrap())
         };
-        with_python(&[&["play"], game, &["--seed", "7", "--record", "a.agon"]].concat(), "");
+        with_python(&[&["play"], game, &["--seed", "7", "--force", "--record", "a.agon"]].concat(), "");
         // In Hide and Seek a turn is a step of both. The seeker is asked in each.
         let shown = with_python(&["debug", "a.agon", "--seat", "0", "--turn", "4", "--pdb"], typed);
         assert!(
@@ -309,12 +309,11 @@ fn invalid_game_seat_or_turn_is_rejected_with_the_valid_range() {
     let record = folder.path().join("w.agon");
     let record = record.to_str().unwrap();
     good(&run(&examples(), &[&word_racer[..], &[record]].concat()));
-    for (words, hint) in [(["--sandbox", "off"], "--bot COMMAND"), (["--turn", "1"], "without --pdb")] {
-        let pdb: &[&str] =
-            if words[0] == "--turn" { &["--pdb", "--bot", "python3 word_racer.py"] } else { &[] };
+    for words in [["--sandbox", "off"], ["--turn", "1"]] {
+        let pdb: &[&str] = if words[0] == "--turn" { &["--pdb"] } else { &[] };
         let output = run(&examples(), &[&["debug", record, "--seat", "0"], &words[..], pdb].concat());
         assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("--bot COMMAND"), "{}", text(&output.stderr));
     }
     fs::remove_file(folder.path().join("Counter.py")).unwrap();
     let said = text(&run(folder.path(), &["debug", "a.agon", "--seat", "0", "--game", "1"]).stderr);

@@ -117,7 +117,7 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
     let plays = seatings.iter().map(|seats| {
         let mut words = vec!["play", game];
         words.extend(seats.split(' ').map(|word| if word == "ME" { name.as_str() } else { word }));
-        words.extend(["--seed", "11", "--json", "--record", "game.agon"]);
+        words.extend(["--seed", "11", "--json", "--force", "--record", "game.agon"]);
         let played: Json = serde_json::from_str(&good(&agon(at, &words))).unwrap();
         for seat in played["seats"].as_array().unwrap() {
             let faults = seat["faults"].as_object().unwrap();

@@ -230,13 +230,25 @@ fn competition_of_three_phases_with_a_resubmission_is_played() {
     assert!(code == 2 && said.contains("does not accept bots now"), "{code}: {said}");
     fs::write(bot.join("notes.txt"), "another version").unwrap();
     let page = format!("{}/c/cup", served.url);
-    let (code, said) = author.submit(place.path(), &[&page, "mine", "--version-of", "mine"]);
+    let version = [&*page, "mine", "--version-of", "mine"];
+    let (code, said) = author.submit(place.path(), &[&version[..], &["--mark", "winner"]].concat());
+    assert!(code == 2 && said.contains("authors can use AI and exploit"), "{code}: {said}");
+    let (code, said) = author.submit(place.path(), &[&version[..], &["--mark", "AI=wrote worth()"]].concat());
     assert!(code == 0 && said.contains("version 2"), "{code}: {said}");
     organiser.act("cup", "next");
     organiser.wait_for("cup", "over");
     let file = place.path().join("data/competitions/cup/cup.toml");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("name = \"Mine\"") && text.contains("contributor = \"ada\""), "{text}");
+    assert!(text.contains("AI") && text.contains("wrote worth()"), "the mark of the second version: {text}");
+    let shown = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3"]).output().unwrap();
+    assert!(common::good(&shown).contains("Mine (AI)"), "{}", common::good(&shown));
+    let (_, cup) = organiser.get("competitions/cup");
+    let marks = |cup: &Value| -> Value {
+        let entrants = cup["entrants"].as_array().unwrap();
+        entrants.iter().find(|one| one["name"] == "Mine").unwrap()["marks"].clone()
+    };
+    assert_eq!(marks(&cup), json!([{"mark": "AI", "note": "wrote worth()"}]));
     let out = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3", "--format", "json"])
         .output()
         .unwrap();

@@ -25,7 +25,15 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 fn context<'c>(game: &'c str, folder: &'c Path) -> PrepareContext<'c> {
     let sandbox = SandboxMode::Off;
-    PrepareContext { game, folder, sandbox, keep_data: true, extra_file: None, settings: None }
+    PrepareContext {
+        game,
+        folder,
+        sandbox,
+        keep_data: true,
+        extra_file: None,
+        settings: None,
+        archive_limits: ArchiveLimits::default(),
+    }
 }
 
 fn prepared(bot: &str, context: &PrepareContext<'_>) -> Result<PreparedBot, PrepareError> {

@@ -187,8 +187,8 @@ impl Missing {
         self.unless(!game.frame(&state).is_null(), "View::frame", "return what a viewer draws");
         self.text(&game.show(&state), "View::picture");
         self.unless(
-            game.log_entry(&state, Seat(0)).is_some() == info.bots.keeps_data,
-            "View::log_entry",
+            game.write_log_entry(&state, Some(Seat(0)), &mut String::new()) == info.bots.keeps_data,
+            "View::write_log_entry",
             "needed if and only if bots.keeps_data",
         );
         self.unless(

@@ -74,6 +74,9 @@ pub(super) fn film_header(info: &GameInfo, header: &RecordHeader, contributors: 
         "settings": header.settings,
         "score": info.score,
     });
+    if let Some((index, stat)) = info.stat_beside_score() {
+        json["beside"] = json!({"stat": index, "name": stat.name, "decimals": stat.decimals});
+    }
     if contributors.iter().any(Option::is_some) {
         json["contributors"] = json!(contributors);
     }

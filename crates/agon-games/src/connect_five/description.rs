@@ -11,6 +11,8 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: false,
+    named_class: Some("get_move"),
+    may_start_processes: true,
     keeps_data: true,
     file: None,
     check_settings: &[],

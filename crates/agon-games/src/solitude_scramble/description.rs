@@ -11,6 +11,8 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: false,
+    named_class: None,
+    may_start_processes: true,
     keeps_data: false,
     file: None,
     check_settings: &[],

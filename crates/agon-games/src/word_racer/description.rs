@@ -16,12 +16,15 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: Some("word-racer"),
     players_yml: true,
     asked_together: false,
+    named_class: None,
+    may_start_processes: false,
     keeps_data: false,
     file: Some(BotFile { name: "words.dat", setting: "words", content: words_file }),
     check_settings: &[],
     requirements: &[
         "A folder or zip with a `players.yml` or an `agon.toml` that contains the command to run.",
         "Any language: the bot reads lines and writes lines. Submit everything it needs to run, already built.",
+        "One process: threads are allowed and charged, but a bot cannot start other programs.",
     ],
 };
 
@@ -86,6 +89,23 @@ pub(super) const STARTERS: Starters = Starters {
         StarterBot { language: "cpp", file: "bot.cpp", text: include_str!("starters/cpp/bot.cpp") },
         StarterBot { language: "java", file: "Bot.java", text: include_str!("starters/java/Bot.java") },
         StarterBot { language: "js", file: "bot.js", text: include_str!("starters/js/bot.js") },
+        // The files of the contest's own Scala template. The first one is the author's.
+        StarterBot {
+            language: "scala",
+            file: "DemoWordRacer.scala",
+            text: include_str!("starters/scala/DemoWordRacer.scala"),
+        },
+        StarterBot {
+            language: "scala",
+            file: "Runner.scala",
+            text: include_str!("starters/scala/Runner.scala"),
+        },
+        StarterBot {
+            language: "scala",
+            file: "LocalTester.scala",
+            text: include_str!("starters/scala/LocalTester.scala"),
+        },
+        StarterBot { language: "scala", file: "build.sh", text: include_str!("starters/scala/build.sh") },
     ],
     files: &[
         StarterFile { name: "words.dat", text: WordList::built_in_text(), about: "the words that count" },

@@ -105,7 +105,8 @@ impl TestCompetition {
         stop: &StopFlag,
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome, Diagnostic> {
-        let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
+        let means =
+            RunContext { runtime, executor, stop, boards: ActiveMatches::default(), run_through: false };
         run::run_competition(&self.loaded, ledger, means, listener, &mut |_| {})
     }
 

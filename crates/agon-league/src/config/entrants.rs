@@ -189,6 +189,10 @@ fn default_name(bot: &EntrantBot) -> String {
             if let Some((_, name)) = bot.rsplit_once(".yml#").or_else(|| bot.rsplit_once(".yaml#")) {
                 return name.to_owned();
             }
+            // A path to an archive may contain spaces: `Ana Perez.zip`. No command ends with one.
+            if let Some((_, "zip")) = bot.rsplit_once('.') {
+                return stem(bot);
+            }
             let words: Vec<&str> = bot.strip_prefix("json:").unwrap_or(bot).split_whitespace().collect();
             if let [path] = words[..]
                 && let Some((_, class)) = path.rsplit_once(".py:").or_else(|| path.rsplit_once(".zip:"))

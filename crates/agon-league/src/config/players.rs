@@ -30,6 +30,7 @@ impl CompetitionConfig {
             settings: settings.clone(),
             resubmit: false,
             hidden: None,
+            deadline: None,
         };
         Self {
             name: info.title.to_owned(),
@@ -41,6 +42,9 @@ impl CompetitionConfig {
             sandbox: SandboxRule::Required,
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
+            packages: None,
+            max_zip_mib: None,
+            deadline: None,
         }
     }
 }

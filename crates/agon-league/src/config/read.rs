@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue, Error};
 use super::config_error::{ConfigError, ErrorCollector, WHOLE_FILE};
 use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
+use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 10] = [
+pub const TOP_LEVEL_KEYS: [&str; 13] = [
     "name",
     "game",
     "seed",
@@ -17,6 +17,9 @@ pub const TOP_LEVEL_KEYS: [&str; 10] = [
     "meter",
     "stateless",
     "bots_per_contributor",
+    "packages",
+    "max_zip_mib",
+    "deadline",
     "settings",
     "entrant",
     "phase",
@@ -25,6 +28,8 @@ pub const TOP_LEVEL_KEYS: [&str; 10] = [
 const ENTRANT_HINT: &str = "write [[entrant]], with two brackets, and bot = \"...\" below it";
 /// Hint for `[[phase]]`.
 const PHASE_HINT: &str = "write [[phase]], with two brackets, and format = \"...\" below it";
+/// The largest `max_zip_mib`.
+const MAX_ZIP_MIB: u32 = 1024;
 /// Maximum size of a competition file.
 const MAX_FILE_BYTES: usize = 4 << 20;
 
@@ -115,6 +120,9 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         _ => MeterRule::Any,
     };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
+    let packages = packages(fields, game.as_ref());
+    let max_zip_mib = fields.count("max_zip_mib", 1..=MAX_ZIP_MIB).map(|most| most.value);
+    let deadline = deadline::read(fields);
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
     let pairs: Vec<SettingPair> = match (&game, &base) {
@@ -143,7 +151,24 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         sandbox,
         meter,
         max_bots_per_contributor,
+        packages,
+        max_zip_mib,
+        deadline,
     })
+}
+
+/// Reads `packages = "requirements.txt"`. Only for games with a Python API.
+fn packages(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<String> {
+    let path = fields.text("packages")?;
+    if game.is_some_and(|game| game.info.bots.python.is_none()) {
+        let hint = "remove `packages`; bots of this game contain what they need";
+        fields.errors.global_error(
+            fields.key_span("packages"),
+            "`packages` is only for games with a Python API",
+            hint,
+        );
+    }
+    Some(path.value)
 }
 
 fn game(fields: &TomlReader<'_>) -> Option<GameContext> {

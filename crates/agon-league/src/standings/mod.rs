@@ -15,6 +15,8 @@ mod rulings;
 mod table;
 
 #[cfg(test)]
+mod interval_tests;
+#[cfg(test)]
 mod ruling_tests;
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_bots::SandboxMode;
-use agon_bots::check::{CheckRequest, check};
+use agon_bots::check::{CheckRequest, DebugLines, check};
 use agon_core::LockIgnoringPoison as _;
-use agon_core::settings::{SettingKind, SettingValue};
+use agon_core::settings::SettingValue;
 use agon_engine::film::json::BotOutputLine;
 use agon_files::AtomicFile;
 use agon_host::BotRejection;
@@ -31,9 +31,6 @@ use crate::state::AppState;
 const CHECK_TIMEOUT: Duration = Duration::from_mins(1);
 /// An idle thread looks for work after this time at the latest.
 const IDLE_SLEEP: Duration = Duration::from_secs(2);
-/// Settings that make a game long, with the largest value used in a check. Beyond it, the check uses its own shorter default.
-const LONG_GAME_SETTINGS: [(&str, i64); 2] = [("rounds", 200), ("steps", 400)];
-
 /// Clocks that are longer than a check may take, with the value used in a check. Otherwise one answer could take minutes.
 const CLOCK_SETTINGS: [(&str, i64); 1] = [("seconds", 45)];
 
@@ -223,13 +220,7 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
     let any_game = agon_engine::any_game(&competition.game).map_err(|error| error.to_string())?;
     let specs = any_game.info().settings;
     let usual = agon_core::Settings::defaults(specs);
-    let own = effective.iter().filter(|(name, value)| {
-        let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == SettingKind::Asset);
-        let long = LONG_GAME_SETTINGS
-            .iter()
-            .any(|(long, most)| long == name && !matches!(value, SettingValue::Int(count) if count <= most));
-        !asset && !long && usual.get(name) != Some(*value)
-    });
+    let own = effective.iter().filter(|(name, value)| usual.get(name) != Some(*value));
     let mut settings: Vec<String> = own.map(|(name, value)| format!("{name}={value}")).collect();
     for (name, most) in CLOCK_SETTINGS {
         let is_longer = match effective.get(name).or_else(|| usual.get(name)) {
@@ -299,8 +290,12 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
         seed: None,
         sandbox: SandboxMode::On,
         folder: &job.competition_folder,
+        seats: None,
         keep_record: true,
+        keep_output: true,
         deadline: Some(job.deadline),
+        make_log: None,
+        debug: DebugLines::Off,
     };
     let checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,

@@ -98,6 +98,9 @@ pub struct Submit {
     /// Submit a new version of your bot with this name
     #[arg(long, value_name = "NAME")]
     pub version_of: Option<String>,
+    /// Mark the bot in tables: AI or exploit, with a note as "AI=which part AI wrote"; can be repeated. A new version keeps earlier marks
+    #[arg(long, value_name = "MARK[=NOTE]")]
+    pub mark: Vec<String>,
     /// Class of the bot, if the files contain several candidates
     #[arg(long, value_name = "CLASS")]
     pub class: Option<String>,

@@ -7,16 +7,18 @@ use agon_bots::error::Diagnostic;
 use agon_core::record::Record;
 use agon_core::sanitize::one_line;
 use agon_core::text_format::plural;
-use agon_core::{AnswerTimes, Assets, FaultReport, Seat, Settings};
+use agon_core::{AnswerTimes, Assets, FaultReport, Picture, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
+use super::call_arguments::{self, CallArgument};
 use super::pdb;
 use crate::args::{Debug, SandboxMode};
 use crate::logs::{fault_text, indent, times_text};
 use crate::pretty::pretty;
+use crate::watch::paint;
 use crate::{errors, output, record_files, setup};
 
 /// One seat of one recorded game, and the bot to ask.
@@ -44,12 +46,14 @@ struct ReaskedAnswer {
     times: AnswerTimes,
     printed: String,
     same: bool,
+    /// Arguments of the call, if it is a Python bot's and they were asked for.
+    arguments: Option<Vec<CallArgument>>,
 }
 
 /// Asks the bot again.
 pub fn run(args: &Debug) -> Result<(), Diagnostic> {
     let session = parse(args)?;
-    if args.pdb { pdb::run(&session) } else { compare(&session) }
+    if args.is_interactive() { pdb::run(&session) } else { compare(&session) }
 }
 
 fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
@@ -143,7 +147,7 @@ fn find_bot(
 ) -> Result<(PlayerSpec, bool), Diagnostic> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
-    let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
+    let sandbox = if args.is_interactive() { SandboxMode::Off } else { args.sandbox };
     let context = PrepareContext {
         settings: Some(settings),
         ..setup::prepare_context(&record.header.game, sandbox, true)
@@ -205,6 +209,9 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .map_err(|e| errors::replay(&session.args.record, session.game_number(), e))?;
+    if let Some(one) = &mut at_turn {
+        one.arguments = call_arguments::call_arguments(session, &one.request);
+    }
     if session.args.json {
         output::print_json("debug", session.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     } else {
@@ -244,7 +251,7 @@ impl DebugSession<'_> {
     fn text(&self, asked: usize, first: Option<&ReaskedAnswer>, at_turn: Option<&ReaskedAnswer>) -> String {
         let mut text = self.title();
         if let Some(one) = at_turn {
-            text += &self.turn_text(&one.request);
+            text += &self.turn_text(&one.request, one.arguments.as_deref());
             text += &one.text();
         }
         match first {
@@ -269,21 +276,30 @@ impl DebugSession<'_> {
         text
     }
 
-    /// Heading of a turn and the bot's observation.
-    pub fn turn_text(&self, request: &RecordedRequest) -> String {
+    /// The position before a turn, as the seat sees it.
+    fn picture(&self, request: &RecordedRequest) -> Option<Picture> {
+        let turn = request.turn.checked_sub(1)? as usize;
+        Some(self.film()?.picture(turn, Viewpoint::Seat(self.seat)))
+    }
+
+    /// Heading of a turn, the position, and what the bot is asked: the arguments of its function, its input, or its observation.
+    pub fn turn_text(&self, request: &RecordedRequest, arguments: Option<&[CallArgument]>) -> String {
         let Some(film) = self.film() else { return String::new() };
         let seen = film.observation(request.turn, self.seat);
         let lines = seen.text.filter(|_| matches!(&self.bot, PlayerSpec::Program(one) if !one.json_lines));
         let turns = film.len() - 1;
+        let picture = self.picture(request).map(|picture| paint::ansi(&picture, output::colour()));
         let heading = format!(
-            "\nturn {} of {turns}, {}, time limit {}\n",
+            "\nturn {} of {turns}, {}, time limit {}\n{}",
             request.turn,
             request.name,
-            output::time(request.limit)
+            output::time(request.limit),
+            picture.unwrap_or_default(),
         );
-        match lines {
-            Some(lines) => format!("{heading}input:\n{}", indent(&lines)),
-            None => format!("{heading}observation:\n{}\n", pretty(&seen.json)),
+        match (lines, arguments) {
+            (Some(lines), _) => format!("{heading}input:\n{}", indent(&lines)),
+            (None, Some(arguments)) => format!("{heading}called with:\n{}", call_arguments::text(arguments)),
+            (None, None) => format!("{heading}observation:\n{}\n", pretty(&seen.json)),
         }
     }
 
@@ -305,7 +321,13 @@ impl DebugSession<'_> {
             "asked": asked,
             "same": first.is_none(),
             "first_difference": first.map(|one| one.json(observation(one).as_ref())),
-            "turn": at_turn.map(|one| one.json(observation(one).as_ref())),
+            "turn": at_turn.map(|one| {
+                let mut turn = one.json(observation(one).as_ref());
+                turn["picture"] = json!(self.picture(&one.request).map(|picture| picture.plain()));
+                let arguments = one.arguments.as_ref();
+                turn["arguments"] = arguments.map_or(Json::Null, |list| list.iter().map(CallArgument::json).collect());
+                turn
+            }),
         })
     }
 }
@@ -319,6 +341,7 @@ impl ReaskedAnswer {
             times: asked.times,
             printed: asked.output.clone(),
             same: asked.is_same(),
+            arguments: None,
         }
     }
 

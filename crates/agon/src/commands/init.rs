@@ -4,6 +4,7 @@ use std::fs;
 
 use agon_bots::Diagnostic;
 use agon_core::text_format::shell_quote_path;
+use agon_league::config::CompetitionConfig;
 use agon_league::presets::preset;
 use serde_json::json;
 
@@ -25,11 +26,17 @@ pub fn run(args: &Init) -> Result<(), Diagnostic> {
     }
     let file = shell_quote_path(&shown);
     OutputFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
-    let next = [
+    let pauses = CompetitionConfig::read(text)
+        .is_ok_and(|competition| competition.phases.iter().any(|phase| phase.resubmit));
+    let mut next = vec![
         (format!("agon run {file}"), "play it; stop it at any time and run it again to resume"),
         (format!("agon table {file}"), "print the current table"),
         (format!("agon report {file} DIR"), "write web pages"),
     ];
+    if pauses {
+        next[0].1 = "play the first phase; run it again for the next one, after bots were resubmitted";
+        next.insert(1, (format!("agon run {file} --run-through"), "play all phases without a break"));
+    }
     if args.json {
         let commands: Vec<&String> = next.iter().map(|(command, _)| command).collect();
         return output::print_json("init", json!({"game": info.id, "file": shown, "next": commands}));

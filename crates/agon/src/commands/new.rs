@@ -71,7 +71,7 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
     };
     match fs::read_dir(folder).map(Iterator::count) {
         // `.` and `a/..` have no file name. An existing folder can be resolved to its real name.
-        Ok(0) => folder.canonicalize().map_err(|e| Diagnostic::io("find", folder, &e, HINT)),
+        Ok(0) => folder.canonicalize().map_err(|e| Diagnostic::named_path("find", folder, &e, HINT)),
         Ok(_) => taken("the folder is not empty"),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
             match std::path::absolute(folder) {
@@ -80,7 +80,7 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(Diagnostic::io("read", folder, &error, HINT))
+            Err(Diagnostic::named_path("read", folder, &error, HINT))
         }
         Err(_) => taken("it exists and is not a folder"),
     }
@@ -90,7 +90,7 @@ const HINT: &str = "choose a folder with write permission";
 
 /// Writes the files to a temporary folder, and renames the folder when it is complete.
 fn write(folder: &Path, starter: &Starter) -> Result<(), Diagnostic> {
-    let failed = |e: io::Error| Diagnostic::io("write", folder, &e, HINT);
+    let failed = |e: io::Error| Diagnostic::named_path("write", folder, &e, HINT);
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(failed)?;
     let mut unfinished = TemporaryFolder::beside(folder).map_err(failed)?;

@@ -38,6 +38,9 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
     };
     let stem = file.rsplit_once('.').map_or(&*file, |(stem, _)| stem);
     let mut form = Form::new(&file, &content).text("class", args.class.as_deref());
+    for mark in &args.mark {
+        form = form.text("mark", Some(mark));
+    }
     let path = if let Some(bot) = bot {
         format!("competitions/{competition}/bots/{bot}/versions")
     } else {
@@ -159,7 +162,7 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         file: one["file"].as_str().map(terminal_lines),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
-        trace: text(&one["trace"]),
+        trace: text(&one["trace"]).into(),
         ..BotRejection::default()
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();
@@ -188,5 +191,6 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
+        printed_lines: 0,
     }))
 }

@@ -59,6 +59,22 @@ impl Controls {
         Self { lengths, film: 0, turn: 0, playing: true, speed, waited: Duration::ZERO, scroll: 0 }
     }
 
+    /// Adds a film after the last one.
+    pub fn add_film(&mut self, length: usize) {
+        if self.lengths.is_empty() {
+            self.speed = Self::new(vec![length]).speed;
+        }
+        self.lengths.push(length);
+    }
+
+    /// Shows a film from its start.
+    pub fn show_film(&mut self, film: usize) {
+        self.film = film;
+        self.turn = 0;
+        self.playing = true;
+        self.waited = Duration::ZERO;
+    }
+
     /// Turns per second.
     pub fn speed(&self) -> f64 {
         SPEEDS[self.speed]
@@ -121,10 +137,7 @@ impl Controls {
     fn go_to_film(&mut self, film: usize) {
         let film = film.min(self.lengths.len().saturating_sub(1));
         if film != self.film {
-            self.film = film;
-            self.turn = 0;
-            self.playing = true;
-            self.waited = Duration::ZERO;
+            self.show_film(film);
         }
     }
 }

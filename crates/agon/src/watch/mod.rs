@@ -1,6 +1,7 @@
-//! `--watch`: shows a finished game in the terminal, or prints it as text without a terminal.
+//! `--watch`: shows games in the terminal, while they are played or later, or prints them as text without a terminal.
 
 mod controls;
+pub mod live;
 pub mod paint;
 mod screen;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use agon_core::{GameInfo, Viewpoint};
+use agon_core::{GameInfo, Picture, Viewpoint};
 use agon_engine::Film;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -33,7 +33,7 @@ pub fn run(info: &GameInfo, films: &[Box<dyn Film>]) -> io::Result<()> {
             break Err(error);
         }
         match next_key() {
-            Ok(Pressed::Quit) => break Ok(()),
+            Ok(Pressed::Quit | Pressed::Interrupt) => break Ok(()),
             Ok(Pressed::Key(key)) => controls.press(key),
             Ok(Pressed::Nothing) => {}
             Err(error) => break Err(error),
@@ -45,14 +45,17 @@ pub fn run(info: &GameInfo, films: &[Box<dyn Film>]) -> io::Result<()> {
     result
 }
 
-enum Pressed {
+/// What the user wants.
+pub enum Pressed {
     Quit,
+    /// CTRL-C, which is a key in this mode of the terminal.
+    Interrupt,
     Key(Key),
     Nothing,
 }
 
 /// Waits up to 1/60 s for a key.
-fn next_key() -> io::Result<Pressed> {
+pub fn next_key() -> io::Result<Pressed> {
     if !event::poll(Duration::from_millis(16))? {
         return Ok(Pressed::Nothing);
     }
@@ -62,7 +65,7 @@ fn next_key() -> io::Result<Pressed> {
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     Ok(match key.code {
-        KeyCode::Char('c') if control => Pressed::Quit,
+        KeyCode::Char('c') if control => Pressed::Interrupt,
         KeyCode::Char('q') | KeyCode::Esc => Pressed::Quit,
         KeyCode::Char(' ') => Pressed::Key(Key::Toggle),
         KeyCode::Right | KeyCode::Char('l' | '.') => Pressed::Key(Key::Step),
@@ -79,7 +82,43 @@ fn next_key() -> io::Result<Pressed> {
     })
 }
 
-fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, controls: &mut Controls) {
+/// What one screen shows.
+pub struct Shown<'s> {
+    /// Names of the game and the bots.
+    pub heading: String,
+    /// The position.
+    pub picture: &'s Picture,
+    /// A fault, or nothing.
+    pub fault: String,
+    /// Text before the bar.
+    pub label: String,
+    /// Share of the bar that is filled.
+    pub ratio: f64,
+    /// The line of keys.
+    pub help: &'static str,
+}
+
+/// Draws a film at its current turn.
+pub fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, controls: &mut Controls) {
+    let number = if films > 1 { format!(" (game {} of {films})", controls.film + 1) } else { String::new() };
+    let fault = film.faults(controls.turn).first().map(|f| {
+        let name = film.record().header.seats.get(f.seat.index()).map_or("", |seat| seat.name.as_str());
+        format!("fault: {name}: {}: {}", f.report.fault, f.report.message)
+    });
+    let state = if controls.playing { "▶" } else { "⏸" };
+    let shown = Shown {
+        heading: format!("{}{number}: {}", info.title, title(film)),
+        picture: &film.picture(controls.turn, Viewpoint::All),
+        fault: fault.unwrap_or_default(),
+        label: format!("{state} {} at {}/s ", caption(controls.turn, controls.last()), controls.speed()),
+        ratio: controls.turn as f64 / controls.last().max(1) as f64,
+        help: HELP,
+    };
+    draw_shown(frame, shown, &mut controls.scroll);
+}
+
+/// Draws one screen.
+pub fn draw_shown(frame: &mut Frame<'_>, shown: Shown<'_>, scroll: &mut u16) {
     let [head, body, faults, gauge, help] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(1),
@@ -88,32 +127,21 @@ fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, c
         Constraint::Length(1),
     ])
     .areas(frame.area());
-    let number = if films > 1 { format!(" (game {} of {films})", controls.film + 1) } else { String::new() };
-    let heading = format!("{}{number}: {}", info.title, title(film));
-    frame.render_widget(Line::styled(heading, Style::default().add_modifier(Modifier::BOLD)), head);
+    frame.render_widget(Line::styled(shown.heading, Style::default().add_modifier(Modifier::BOLD)), head);
 
-    let text = paint::text(&film.picture(controls.turn, Viewpoint::All), output::colour());
-    controls.scroll = controls.scroll.min((text.height() as u16).saturating_sub(body.height));
-    frame.render_widget(Paragraph::new(text).scroll((controls.scroll, 0)), body);
-
-    let fault = film.faults(controls.turn).first().map(|f| {
-        let name = film.record().header.seats.get(f.seat.index()).map_or("", |seat| seat.name.as_str());
-        format!("fault: {name}: {}: {}", f.report.fault, f.report.message)
-    });
-    frame.render_widget(Line::from(fault.unwrap_or_default()), faults);
-
-    let state = if controls.playing { "▶" } else { "⏸" };
-    let label = format!("{state} {} at {}/s ", caption(controls.turn, controls.last()), controls.speed());
-    let ratio = controls.turn as f64 / controls.last().max(1) as f64;
+    let text = paint::text(shown.picture, output::colour());
+    *scroll = (*scroll).min((text.height() as u16).saturating_sub(body.height));
+    frame.render_widget(Paragraph::new(text).scroll((*scroll, 0)), body);
+    frame.render_widget(Line::from(shown.fault), faults);
     frame.render_widget(
         LineGauge::default()
             .filled_symbol("━")
             .unfilled_symbol("─")
-            .label(label)
-            .ratio(ratio.clamp(0.0, 1.0)),
+            .label(shown.label)
+            .ratio(shown.ratio.clamp(0.0, 1.0)),
         gauge,
     );
-    frame.render_widget(Line::styled(HELP, Style::default().add_modifier(Modifier::DIM)), help);
+    frame.render_widget(Line::styled(shown.help, Style::default().add_modifier(Modifier::DIM)), help);
 }
 
 #[cfg(test)]

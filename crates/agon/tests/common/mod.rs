@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod place;
+pub mod schema;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -18,6 +19,7 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
         .env("RUST_BACKTRACE", "1")
         .write_stdin(input)
         .output()
+        .inspect(|output| schema::check_output(&String::from_utf8_lossy(&output.stdout)))
         .unwrap()
 }
 
@@ -56,7 +58,9 @@ pub fn python() -> Option<PathBuf> {
 /// Stdout of a run that must have succeeded.
 pub fn good(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    schema::check_output(&text);
+    text
 }
 
 /// Runs `agon` with these arguments.

@@ -142,8 +142,8 @@ impl CompareJob<'_> {
         let won = |one: &PlayedGame| one.outcome.win_share(seat);
         let mut shares: Vec<f64> = played.iter().map(won).collect();
         // A fault has ended the match. The games that were not played count as lost or won.
-        let lost_by = played.last().and_then(|one| one.outcome.match_lost_by);
-        let rest = if lost_by == Some(seat) { 0.0 } else { 1.0 };
+        let is_lost = played.last().is_some_and(|one| one.loses_match(seat));
+        let rest = if is_lost { 0.0 } else { 1.0 };
         shares.resize(self.match_games as usize, rest);
         pair.half_points[who] += shares.iter().map(|share| (2.0 * share).round() as usize).sum::<usize>();
         pair.scores[who] += if info.lifetime == BotLifetime::Match {

@@ -37,6 +37,7 @@ pub struct CompareResult<'o> {
     sign: f64,
     faults: [[u64; 4]; 2],
     first_fault: [Option<String>; 2],
+    noted_fault: bool,
 }
 
 impl<'o> CompareResult<'o> {
@@ -53,6 +54,7 @@ impl<'o> CompareResult<'o> {
             sign: 1.0,
             faults: [[0; 4]; 2],
             first_fault: [None, None],
+            noted_fault: false,
         }
     }
 
@@ -70,11 +72,33 @@ impl<'o> CompareResult<'o> {
         }
     }
 
-    pub fn llr(&self) -> f64 {
+    pub fn verdict(&self) -> TestVerdict {
         match &self.test {
-            Test::Duel(duel) => duel.llr(&self.job.question),
-            Test::Paired(paired) => paired.llr(&self.job.question),
+            Test::Duel(duel) => duel.verdict(&self.job.question),
+            Test::Paired(paired) => paired.verdict(&self.job.question),
         }
+    }
+
+    /// What decided: the log-likelihood ratio, or overwhelming evidence.
+    fn decided_by(&self, status: &TestStatus) -> Option<&'static str> {
+        match (status.verdict, self.job.question.verdict(status.llr)) {
+            (TestVerdict::NotYet, _) => None,
+            (_, TestVerdict::NotYet) => Some("evidence"),
+            _ => Some("ratio"),
+        }
+    }
+
+    /// Warning about faults of NEW: a bot that faults may lose for that reason alone.
+    fn fault_warning(&self) -> Option<String> {
+        let [new, _] = self.job.lineup.names();
+        let faults = self.faults[0];
+        (faults.iter().sum::<u64>() > 0).then(|| {
+            let games = self.games();
+            format!(
+                "{new} has faults ({} in {games} games); fix them before you trust this result",
+                faults_text(faults)
+            )
+        })
     }
 
     fn status(&self) -> TestStatus {
@@ -128,6 +152,16 @@ impl<'o> CompareResult<'o> {
         )
     }
 
+    /// The first fault of NEW, once: the user may want to fix it instead of waiting.
+    pub fn note_first_fault(&mut self) {
+        if let Some(fault) = self.first_fault[0].as_deref().filter(|_| !self.noted_fault) {
+            let [new, _] = self.job.lineup.names();
+            let first = fault.lines().next().unwrap_or_default();
+            output::note(&format!("warning: {new} has faults; the first: {}", one_line(first)));
+            self.noted_fault = true;
+        }
+    }
+
     /// The verdict and the figures.
     pub fn result_text(&self, stopped: StopReason) -> String {
         let status = self.status();
@@ -138,6 +172,9 @@ impl<'o> CompareResult<'o> {
         text += &format!("{}\n\n", self.verdict_text(&status, stopped));
         for (name, figure) in self.figures(&status) {
             text += &format!(" {name:<15} {figure}\n");
+        }
+        if let Some(warning) = self.fault_warning() {
+            text += &format!("warning: {warning}\n");
         }
         for (name, fault) in [new, old].iter().zip(&self.first_fault) {
             if let Some(fault) = fault {
@@ -213,6 +250,12 @@ impl<'o> CompareResult<'o> {
         put("superiority", format!("NEW is better with {:.1} % probability", 100.0 * status.superiority));
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
         put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(status.llr)));
+        if self.decided_by(status) == Some("evidence") {
+            put(
+                "decided by",
+                "overwhelming evidence: the results are too one-sided to wait for the LLR".to_owned(),
+            );
+        }
         let [alpha, beta] = [question.alpha, question.beta].map(|share| trim_zeros(100.0 * share));
         let TestParams { elo0, elo1, .. } = question;
         put(
@@ -250,6 +293,7 @@ impl<'o> CompareResult<'o> {
                 put("counts", json!({"better": better, "same": same, "worse": worse}));
             }
         }
+        put("decided_by", json!(self.decided_by(&status)));
         put("superior", json_number(status.superiority));
         put("rest_games", json!(self.remaining_games(&status)));
         fields
@@ -301,6 +345,7 @@ impl<'o> CompareResult<'o> {
             "new": bot(0),
             "old": bot(1),
             "against": job.lineup.field(),
+            "warnings": self.fault_warning().into_iter().collect::<Vec<_>>(),
         });
         if let Some(result) = result.as_object_mut() {
             // A duel reports points as its share. Scores belong to the other test.
