@@ -1,5 +1,5 @@
-"""`python -m agon_bot.check GAME PATH[:Class]` checks a bot's source without running it. It prints one line of JSON
-with `files`, `candidates`, `roles`, `findings` and `left_out`.
+"""`python -m agon_bot.check GAME PATH[:Class] [LIBRARY...]` checks a bot's source without running it. It prints one line
+of JSON with `files`, `candidates`, `roles`, `findings` and `left_out`. Imports of a LIBRARY are forbidden.
 
 A finding is `bad` (the bot would be rejected) or a piece of advice. The report has all findings, not only the first
 one.
@@ -11,9 +11,10 @@ import ast
 import json
 import os
 import sys
-from typing import Any, Dict, Iterator, List, Set
+from typing import Any, Dict, Iterator, List, Sequence, Set
 
 from .check_findings import Finding, Source
+from .check_forbidden import find_forbidden_imports
 from .check_imports import find_missing_imports
 from .errors import LoadError, one_line
 from .games import game_part, source_check
@@ -92,7 +93,7 @@ def read(path: str, folder: str, findings: List[Finding]) -> Source:
     return Source(name, path, None)
 
 
-def check_source(game: str, target: Target) -> Dict[str, Any]:
+def check_source(game: str, target: Target, forbidden: Sequence[str] = ()) -> Dict[str, Any]:
     """The report about a bot's source."""
     rules = source_check(game)
     library = set(game_part(game, "LIBRARY_MODULES"))
@@ -104,7 +105,11 @@ def check_source(game: str, target: Target) -> Dict[str, Any]:
     findings += rules.find_problems(sources, target)
     for source in sources:
         if source.tree is not None:
-            findings += find_missing_imports(source.tree, source.name, source.path, folder, library)
+            refused = list(find_forbidden_imports(source.tree, source.name, forbidden))
+            places = {(one.line, one.column) for one in refused}
+            missing = find_missing_imports(source.tree, source.name, source.path, folder, library)
+            # A forbidden import is reported once, whether the library is here or not.
+            findings += refused + [one for one in missing if (one.line, one.column) not in places]
     findings += rules.find_advice(sources, target.wanted)
     findings.sort(key=lambda f: (not f.bad, f.file, f.line or 0, f.column or 0))
     return {
@@ -125,7 +130,7 @@ def to_json(finding: Finding) -> Dict[str, Any]:
 def main() -> int:
     """Reads the command line."""
     try:
-        report = check_source(sys.argv[1], Target.parse(sys.argv[2]))
+        report = check_source(sys.argv[1], Target.parse(sys.argv[2]), sys.argv[3:])
     except LoadError as error:  # the game has no Python API, or a part of it is missing
         print(error, file=sys.stderr)
         return 2

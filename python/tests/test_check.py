@@ -116,6 +116,52 @@ class ForbiddenNames(unittest.TestCase):
         self.assertEqual(bad(found, "forbidden"), [])
 
 
+class ForbiddenLibraries(unittest.TestCase):
+    """Libraries that the organiser of a competition forbids."""
+
+    BOT = "class A:\n    def determine_next_move(self, grid, enemies, game_info): pass\n"
+
+    def forbidden(self, text: str, *libraries: str) -> List[Tuple[int, str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + self.BOT)
+            found = check_source("colour-battle", Target(path), libraries)
+        return [(line, what) for _, line, what in bad(found, "forbidden")]
+
+    def test_forbidden_libraries_are_found_however_they_are_imported(self) -> None:
+        for text in (
+            "import json\n",
+            "import os, json.decoder as d\n",
+            "from json import decoder\n",
+            "from json.decoder import JSONDecoder\n",
+            "try:\n    import json\nexcept ImportError: pass\n",
+            "import importlib\nimportlib.import_module('json.decoder')\n",
+            "__import__('json')\n",
+        ):
+            with self.subTest(text):
+                found = self.forbidden(text, "json")
+                self.assertEqual(len(found), 1, found)
+                self.assertIn("this competition forbids json", found[0][1])
+
+    def test_part_of_a_library_is_forbidden_alone(self) -> None:
+        text = "import json\nfrom json import decoder\nimport jsonschema_of_mine\n"
+        self.assertEqual(
+            self.forbidden(text, "json.decoder"), [(2, "imports json.decoder; this competition forbids json.decoder")]
+        )
+
+    def test_missing_forbidden_library_is_reported_once(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import no_such_library\n" + self.BOT)
+            found = check_source("colour-battle", Target(path), ["no_such_library"])
+        self.assertEqual([f["kind"] for f in found["findings"] if f["bad"]], ["forbidden"])
+
+    def test_own_files_and_other_libraries_are_allowed(self) -> None:
+        self.assertEqual(self.forbidden("import json\nfrom . import scipy\n", "scipy", "jso"), [])
+
+
 class Signatures(unittest.TestCase):
     """`get_action` takes two parameters."""
 

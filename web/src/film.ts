@@ -35,6 +35,8 @@ export interface Film {
   names: string[];
   roles?: string[];
   contributors?: (string | null)[];
+  /** Numbers of the bots among all that take part, by seat: a bot has one colour in all its games. */
+  colours?: number[];
   settings: { [name: string]: Json };
   seed?: string;
   first: Json;

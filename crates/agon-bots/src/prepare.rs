@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_core::{Assets, Settings};
+use agon_core::{Assets, SelfDescription, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -197,8 +197,9 @@ pub fn isolate(bots: &mut [PreparedBot], context: &PrepareContext<'_>) -> Result
     isolation::hide_other_bots(bots.iter_mut().map(|bot| &mut bot.player).collect())
 }
 
-/// Starts every program once, so that a bot that does not start is rejected before any game.
-pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagnostic> {
+/// Starts every program once, so that a bot that does not start is rejected before any game. Returns what the bots say about
+/// themselves, in seat order.
+pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, Diagnostic> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
             refusal.of_bot(&plan.seats[seat.index()].spec())

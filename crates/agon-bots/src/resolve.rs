@@ -144,7 +144,7 @@ impl Resolver<'_> {
         };
         let mut target = root.clone();
         if class.is_none() && python == PythonApi::Class {
-            let survey = check_source(&self.python_program(&root, None)?)?;
+            let survey = check_source(&self.python_program(&root, None)?, &[])?;
             target = only_bot(&root, &survey)?.unwrap_or(root);
         }
         let mut program = self.python_program(&target, class)?;

@@ -85,6 +85,7 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
         player: seating,
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     });
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();

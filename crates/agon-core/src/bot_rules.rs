@@ -40,6 +40,11 @@ pub struct BotRules {
     pub may_start_processes: bool,
     /// Whether a bot has a folder `data/`, which is kept between matches, and a folder `logs/` with its finished games.
     pub keeps_data: bool,
+    /// Whether tables show the name and the author that a bot gives itself, unless the competition file has them.
+    pub names_itself: bool,
+    /// Whether the tables rank by thinking time. Then the cost of an empty answer is measured in every game and taken out of
+    /// the times of Python bots. The bot that gives such answers is `agon_bot/games/GAME/empty_bot.py`.
+    pub measures_empty_answers: bool,
     /// File that programs find in their folder.
     pub file: Option<BotFile>,
     /// Settings (name and value) that shorten the trial game of a check. Empty if a game is short anyway.

@@ -140,6 +140,18 @@ pub trait View: Game {
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Picture;
 
+    /// The same with numbers in place of letters, in a game where bots compute with them. `None` if the game has no such
+    /// picture.
+    fn picture_with_numbers(
+        &self,
+        state: &Self::State,
+        viewpoint: Viewpoint,
+        names: &[String],
+    ) -> Option<Picture> {
+        let _ = (state, viewpoint, names);
+        None
+    }
+
     /// Appends the position as a bot may read it later from its logs folder, as a JSON object. It contains nothing hidden
     /// from the reader's seat; `None` is a reader that did not play. Returns false for games without logs.
     fn write_log_entry(&self, state: &Self::State, reader: Option<Seat>, out: &mut String) -> bool {

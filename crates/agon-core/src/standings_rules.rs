@@ -11,6 +11,8 @@ pub struct StandingsRules {
     pub mean: RankedMean,
     /// Official tables in the order of the game's document.
     pub tables: &'static [TableInfo],
+    /// Whether a series of games (`agon play --games N`) counts like a competition, so that it gives the official tables.
+    pub tables_of_series: bool,
     /// Cells of the head-to-head table. `None` for games of more than two seats.
     pub head_to_head: Option<PairCell>,
     /// Second criterion in a knockout, after the points.
@@ -264,6 +266,7 @@ impl StandingsRules {
             ],
             notes: &["Points, then mean score"],
         }],
+        tables_of_series: false,
         head_to_head: Some(PairCell::WON_DRAWN_LOST),
         tie_break: TieBreak::Score,
     };

@@ -5,7 +5,8 @@ use std::ops::{ControlFlow, Range};
 
 use agon_core::record::{Record, RecordHeader, Recorder};
 use agon_core::{
-    Assets, BotLifetime, ClockRule, Diagnostic, FaultReport, GameInfo, Seat, Settings, SettingsError,
+    Assets, BotLifetime, ClockRule, Diagnostic, FaultReport, GameInfo, Seat, SelfDescription, Settings,
+    SettingsError, Viewpoint,
 };
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
 use agon_host::LoadCheck;
@@ -14,12 +15,13 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::debug_replay::{self, ReaskedRequest};
+use crate::empty_answers::EmptyAnswers;
 use crate::film::live::{self, LiveFilm, TurnReplayer};
 use crate::film::{self, Film, ReplayError, TypedFilm, header, settings_json};
 use crate::logs_dir::{self, LogsDirWriter};
 pub use crate::player_spec::{BotLoadError, PlayerSpec, PlayerSpecError, ProgramSpec, bot_hash, seat_names};
 use crate::player_spec::{check_seat, seat_player, seat_record};
-use crate::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
+use crate::referee::{self, GameHooks, PlayedGame, Players, SeatedPlayer};
 
 /// Description of a house bot.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +41,8 @@ pub struct StartPosition {
     pub text: String,
     /// The position as a frame for viewers.
     pub frame: Json,
+    /// Whether the game has pictures with numbers in place of letters.
+    pub has_numbers: bool,
 }
 
 /// Settings, seed and players of the games of a series or match.
@@ -119,8 +123,9 @@ pub trait AnyGame: Send + Sync {
     /// Checks that these players can play the game.
     fn check_seats(&self, seats: &[PlayerSpec]) -> Result<(), PlayerSpecError>;
 
-    /// Starts every program once to check that it loads. Programs that use a game's text protocol are skipped.
-    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<(), PlayError>;
+    /// Starts every program once to check that it loads. Programs that use a game's text protocol are skipped. Returns what the
+    /// bots say about themselves, in seat order, if the game's tables use it.
+    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, PlayError>;
 
     /// Starting position for a seed.
     fn start_position(
@@ -176,11 +181,12 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<(), ReplayError>;
 
     /// Creates the film of a game that is about to start, and a replayer that computes its turns while they are played. The film
-    /// contains only the parts of the header that spectators may see.
+    /// contains only the parts of the header that spectators may see. `colours` are as in [`film::json::FilmExtras`].
     fn live_film(
         &self,
         header: &RecordHeader,
         contributors: &[Option<String>],
+        colours: &[u32],
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError>;
 
@@ -309,7 +315,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         Seat::all(seats.len()).zip(seats).try_for_each(|(seat, player)| check_seat::<G>(seat, player))
     }
 
-    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<(), PlayError> {
+    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, PlayError> {
         let names = seat_names(setup.seats);
         let (settings, _) = G::series_game(setup.settings, setup.seed, 0);
         let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -322,6 +328,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 _ => None,
             })
             .collect();
+        let mut says = vec![SelfDescription::default(); setup.seats.len()];
         for some in programs.chunks(MAX_PARALLEL_LOADS) {
             let begin = |&(seat, one): &(Seat, &ProgramSpec)| {
                 let hello = HelloInfo::new(&game, &settings, seat, &names);
@@ -329,11 +336,15 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             };
             let trying: Vec<_> = some.iter().map(begin).collect();
             for (seat, one) in trying {
-                one.and_then(LoadCheck::finish)
+                let about = one
+                    .and_then(LoadCheck::finish)
                     .map_err(|refusal| BotLoadError { seat, rejection: Box::new(refusal) })?;
+                if G::info().bots.names_itself {
+                    says[seat.index()] = about;
+                }
             }
         }
-        Ok(())
+        Ok(says)
     }
 
     fn start_position(
@@ -345,7 +356,9 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
     ) -> Result<StartPosition, SettingsError> {
         let game = G::new(settings, seats, assets)?;
         let state = game.start(seed);
-        Ok(StartPosition { text: game.show(&state), frame: game.frame(&state) })
+        let names: Vec<String> = Seat::all(seats).map(|seat| format!("seat {seat}")).collect();
+        let has_numbers = game.picture_with_numbers(&state, Viewpoint::All, &names).is_some();
+        Ok(StartPosition { text: game.show(&state), frame: game.frame(&state), has_numbers })
     }
 
     fn play_match(
@@ -361,6 +374,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         let mut header = header::<G>(setup.settings, setup.seed, records);
         let mut described = setup.settings.clone();
         let mut players: Vec<SeatedPlayer<G>> = Vec::new();
+        let mut empty_answers = None;
         let mut logs = logs_dir::logs_dirs(setup.seats)?;
         while let Some((index, settings)) = sequence.next() {
             let (settings, seed) = G::series_game(settings, setup.seed, index);
@@ -369,6 +383,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 let seat =
                     |seat: Seat| seat_player(&setup.seats[seat.index()], &game, &settings, seat, &names);
                 players = Seat::all(setup.seats.len()).map(seat).collect();
+                empty_answers = Some(EmptyAnswers::new(setup.seats, &game, &settings, &names));
             }
             header.seed = seed;
             if settings != described {
@@ -379,7 +394,8 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             let mut log_writer = LogsDirWriter::new(G::info().id, &names, &mut logs, lent.reporter.take());
             let mut with_logs = lent.reborrow();
             with_logs.reporter = log_writer.reporter();
-            let played = referee::play(&game, index, &header, &names, &mut players, &mut with_logs)?;
+            let seated = Players { players: &mut players, empty_answers: empty_answers.as_mut() };
+            let played = referee::play_measured(&game, index, &header, &names, seated, &mut with_logs)?;
             log_writer.finish()?;
             let match_lost = played.outcome.match_lost_by.is_some();
             sequence.done(played);
@@ -388,6 +404,9 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             }
         }
         let faults = end_match(&mut players, hooks)?;
+        if let Some(empty_answers) = &mut empty_answers {
+            empty_answers.match_over();
+        }
         sequence.match_over(faults);
         Ok(())
     }
@@ -409,9 +428,10 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         &self,
         header: &RecordHeader,
         contributors: &[Option<String>],
+        colours: &[u32],
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError> {
-        let (film, replayer) = live::start_live_film::<G>(header, contributors, assets)?;
+        let (film, replayer) = live::start_live_film::<G>(header, contributors, colours, assets)?;
         Ok((film, Box::new(replayer)))
     }
 

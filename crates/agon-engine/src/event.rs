@@ -15,6 +15,9 @@ pub trait PositionView {
     /// Picture for terminals.
     fn picture(&self, viewpoint: Viewpoint) -> Picture;
 
+    /// The same with numbers in place of letters, if the game has such a picture.
+    fn picture_with_numbers(&self, viewpoint: Viewpoint) -> Option<Picture>;
+
     /// Appends the position as the bot at this seat may read it later from its logs folder. Returns false for games without logs.
     fn write_log_entry(&self, seat: Seat, out: &mut String) -> bool;
 
@@ -39,6 +42,10 @@ impl<G: View> PositionView for TypedPositionView<'_, G> {
 
     fn picture(&self, viewpoint: Viewpoint) -> Picture {
         self.game.picture(self.state, viewpoint, self.names)
+    }
+
+    fn picture_with_numbers(&self, viewpoint: Viewpoint) -> Option<Picture> {
+        self.game.picture_with_numbers(self.state, viewpoint, self.names)
     }
 
     fn write_log_entry(&self, seat: Seat, out: &mut String) -> bool {

@@ -75,6 +75,9 @@ pub trait Film {
     /// Picture after `turn` turns, for terminals.
     fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture;
 
+    /// The same with numbers in place of letters, if the game has such a picture.
+    fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture>;
+
     /// Frame after `turn` turns, for viewers.
     fn frame(&self, turn: usize) -> Json;
 
@@ -211,6 +214,10 @@ impl<G: View> Film for TypedFilm<G> {
 
     fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture {
         self.with_state_at(turn, |game, state| game.picture(state, viewpoint, &self.names))
+    }
+
+    fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture> {
+        self.with_state_at(turn, |game, state| game.picture_with_numbers(state, viewpoint, &self.names))
     }
 
     fn frame(&self, turn: usize) -> Json {

@@ -11,6 +11,7 @@
 
 pub mod any_game;
 pub mod debug_replay;
+mod empty_answers;
 pub mod event;
 mod fault_text_budget;
 pub mod film;

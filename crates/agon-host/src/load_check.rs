@@ -1,7 +1,7 @@
 //! Starts a bot once before its first game. Only that shows whether its imports and its constructor work. The bot gets `hello`
 //! and is ended after its answer.
 
-use agon_core::{Game, MeterKind};
+use agon_core::{Game, MeterKind, SelfDescription};
 use serde_json::Value as Json;
 
 use crate::bot_rejection::BotRejection;
@@ -69,8 +69,8 @@ impl LoadCheck {
         Ok(Self { process, options, is_python: program.zygote.is_some() })
     }
 
-    /// Waits for the answer. Returns the bot's reply, or why it cannot be loaded.
-    pub fn finish(mut self) -> Result<Json, BotRejection> {
+    /// Waits for the answer. Returns what the bot says about itself, or why it cannot be loaded.
+    pub fn finish(mut self) -> Result<SelfDescription, BotRejection> {
         let come = self.process.wait().1.and_then(|()| self.process.line());
         let line = match come {
             Ok(line) => line,
@@ -91,7 +91,9 @@ impl LoadCheck {
             )));
         }
         match (answer.get("error"), self.process.leftover()) {
-            (None | Some(Json::Null), None) => Ok(answer),
+            (None | Some(Json::Null), None) => {
+                Ok(SelfDescription::new(answer["name"].as_str(), answer["contributor"].as_str()))
+            }
             (None | Some(Json::Null), Some(kind)) => Err(BotRejection::new(
                 format!("starts a {kind} while it is loaded"),
                 "start it in a game: each game begins with the bot as it was loaded, and nothing else may run on",

@@ -98,6 +98,31 @@ fn search_path(package: &Path, packages: Option<&Path>) -> String {
     format!("{}{}", package.display(), packages.unwrap_or_default())
 }
 
+/// A program that answers at once, in the same interpreter and sandbox as this Python bot: what its answers cost is the host's.
+/// `None` if the game has no such bot, or the program is not a Python bot.
+pub fn empty_bot(game: &GameInfo, like: &Program) -> Option<Program> {
+    if !game.bots.measures_empty_answers || like.words.get(2).is_none_or(|module| module != "agon_bot") {
+        return None;
+    }
+    let (_, search_path) = like.environment.iter().find(|(name, _)| name == "PYTHONPATH")?;
+    // The package comes first; folders with packages of the competition may follow.
+    let package = search_path.split(':').next()?;
+    let folder = Path::new(package).join("agon_bot/games").join(game.id.replace('-', "_"));
+    let target = folder.join("empty_bot.py").display().to_string();
+    let mut program = like.clone();
+    *program.words.last_mut()? = target.clone();
+    program.folder = folder;
+    program.environment.retain(|(name, _)| name != "AGON_ROOT");
+    program.writable.clear();
+    program.hidden.clear();
+    program.bot_files.clear();
+    program.private = None;
+    if let Some(zygote) = &mut program.zygote {
+        zygote.target = target;
+    }
+    Some(program)
+}
+
 /// The zygote options of a bot. Bots that live for one call are forked for each call, so their zygote imports as little as possible.
 /// All other bots share a zygote that has imported `NumPy`.
 fn zygote_options(

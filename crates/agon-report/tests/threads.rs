@@ -37,6 +37,7 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         keep_record,
         keep_output: keep_record,
         deadline: None,
+        forbidden_libraries: &[],
         make_log: None,
         debug: DebugLines::Off,
     };

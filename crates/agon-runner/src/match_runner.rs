@@ -120,7 +120,8 @@ fn add_faults_after_match(finished: &mut FinishedMatch, seats: &[Entrant], fault
     }
 }
 
-fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
+/// Result of a played game with these entrants at its seats.
+pub fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
     let seat = |((entrant, outcome), seat_stats): (
         (&Entrant, &agon_core::outcome::SeatOutcome),
         &agon_engine::SeatStats,
@@ -135,6 +136,7 @@ fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
             thought_ns: seat_stats.time.charged().as_nanos() as u64,
             longest_ns: seat_stats.longest.as_nanos() as u64,
             meter: seat_stats.meter,
+            empty_ns: seat_stats.empty_total().as_nanos() as u64,
         }
     };
     GameResult {

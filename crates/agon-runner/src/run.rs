@@ -24,6 +24,7 @@ use crate::logs_dirs::LogsDirs;
 use crate::phase_context::{LoadedEntrant, PhaseContext};
 use crate::phase_results::PhaseResults;
 use crate::queue::MatchQueue;
+use crate::shown_entrants::shown_entrants;
 use crate::stop_flag::StopFlag;
 use crate::{RunError, data_dir, phase_results};
 
@@ -143,8 +144,9 @@ impl CompetitionRun<'_> {
             if self.stop.is_requested() {
                 return Ok(RunOutcome::Stopped);
             }
-            let entrants = load_bots(number)?;
+            let mut entrants = load_bots(number)?;
             self.record_bot_versions(number, status.state, &entrants)?;
+            self.show_own_names(number, &mut entrants)?;
             if let Some(before) = number.checked_sub(1) {
                 self.block_on(self.ledger.close_phase(before, Timestamp::now()))?;
             }
@@ -205,8 +207,18 @@ impl CompetitionRun<'_> {
                 archive: None,
                 from_phase: phase,
                 at: Timestamp::now(),
+                says: loaded.says.clone(),
             };
             self.block_on(self.ledger.add_bot_version(&bot))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the bots of a phase the names that tables show. They come from the ledger, so that they never change within a phase.
+    fn show_own_names(&self, phase: u32, entrants: &mut [LoadedEntrant]) -> Result<(), RunError> {
+        let shown = shown_entrants(self.ledger, self.competition, phase);
+        for (loaded, shown) in entrants.iter_mut().zip(self.runtime.block_on(shown)?) {
+            loaded.rename(shown.name);
         }
         Ok(())
     }

@@ -84,6 +84,7 @@ impl TestCompetition {
             player: PlayerSpec::House((*bot).to_owned()),
             commit: None,
             extra_file: None,
+            says: agon_core::SelfDescription::default(),
         };
         let mut lineup = |_| Ok::<_, RunError>(BOTS.iter().map(member).collect());
         run.run(&mut lineup, listener).unwrap()

@@ -516,3 +516,58 @@ fn demo_plays_five_competitions_and_prints_their_tables() {
     assert_eq!(tables.len(), 5, "{told}");
     assert!(tables.iter().all(|table| table["matches"].as_u64().unwrap() > 0), "{told}");
 }
+
+/// A Colour Battle bot that names itself.
+fn painter(name: &str, contributor: &str, first_line: &str) -> String {
+    format!(
+        "{first_line}\nfrom bot_control import Move\n\nclass Painter:\n    def get_name(self):\n        return {name:?}\n\n    \
+         def get_contributor(self):\n        return {contributor:?}\n\n    \
+         def determine_next_move(self, grid, enemies, game_info):\n        return Move.UP\n"
+    )
+}
+
+#[test]
+fn uploaded_bot_names_itself_and_forbidden_libraries_are_refused() {
+    if common::python().is_none() {
+        return;
+    }
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let author = Person::new(&served, "rayman", None);
+    let file = "game = \"colour-battle\"\nforbidden_libraries = [\"heapq\"]\n[settings]\nrounds = 20\n\
+        [[phase]]\nname = \"One\"\nformat = \"arena\"\ngames = 2\n";
+    let made = json!({"game": "colour-battle", "name": "Cup", "file": file, "house": ["random"]});
+    let (status, desk) = organiser.post("competitions", &made);
+    assert_eq!(status, 201, "{desk}");
+    organiser.act("cup", "open");
+    fs::write(place.path().join("lib.py"), painter("Library", "Rayman", "import heapq")).unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "lib.py"]);
+    assert!(code == 1 && said.contains("imports heapq; this competition forbids heapq"), "{code}: {said}");
+    assert!(said.contains("line 1"), "{said}");
+    fs::write(place.path().join("mine.py"), painter("Kadabra", "Someone", "")).unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "mine.py"]);
+    assert!(code == 0 && said.contains("Kadabra was accepted"), "{code}: {said}");
+    assert!(
+        said.contains("the bot says that its contributor is \"Someone\", but tables show \"rayman\""),
+        "{said}"
+    );
+    // A name that the author gives wins, and the report says that the bot has another one.
+    let (code, said) = author.submit(place.path(), &["cup", "mine.py", "--name", "Abra"]);
+    assert!(code == 0 && said.contains("Abra was accepted"), "{code}: {said}");
+    assert!(said.contains("the bot says that its name is \"Kadabra\", but tables show \"Abra\""), "{said}");
+    organiser.act("cup", "start");
+    organiser.wait_for("cup", "over");
+    let file = place.path().join("data/competitions/cup/cup.toml");
+    let table: Value = serde_json::from_str(&table(place.path(), file.to_str().unwrap())).unwrap();
+    let shown: Vec<(&str, Option<&str>)> = table["entrants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["contributor"].as_str()))
+        .collect();
+    assert!(
+        shown.contains(&("Kadabra", Some("rayman"))) && shown.contains(&("Abra", Some("rayman"))),
+        "{shown:?}"
+    );
+}

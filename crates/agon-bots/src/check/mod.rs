@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use agon_core::settings::SettingValue;
 use agon_core::text_format::plural;
-use agon_core::{Assets, ErrorKind, SeatCount, Settings};
+use agon_core::{Assets, ErrorKind, SeatCount, SelfDescription, Settings};
 use agon_engine::any_game::PlayError;
 use agon_engine::film::json::BotOutputLine;
 use agon_engine::turn_log::MakeTurnLog;
@@ -66,6 +66,8 @@ pub struct CheckRequest<'c> {
     pub keep_output: bool,
     /// Time at which the trial is ended with an error.
     pub deadline: Option<Instant>,
+    /// Modules that a Python bot may not import.
+    pub forbidden_libraries: &'c [String],
     /// Creates logs of the games for the author.
     pub make_log: Option<&'c MakeTurnLog<'c>>,
     /// Lines to paste after a fault.
@@ -101,6 +103,7 @@ struct CheckRun<'r, 'c> {
     trials: Json,
     records: Vec<Vec<u8>>,
     logs: Vec<Vec<BotOutputLine>>,
+    says: SelfDescription,
 }
 
 /// Checks a bot. A rejected bot is a result, not an error.
@@ -134,6 +137,7 @@ pub fn check(request: &CheckRequest<'_>, notify: MessageSink<'_>) -> Result<Chec
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
+        says: SelfDescription::default(),
     };
     let seat = run.find_bot(source, notify)?;
     if let Some(seat) = &seat {
@@ -218,7 +222,7 @@ impl CheckRun<'_, '_> {
             self.steps.push(StepResult::skipped("source", "not a Python bot: only its play is checked"));
             return SourceReport::default();
         }
-        let report = match source_check::check_source(&seat.program) {
+        let report = match source_check::check_source(&seat.program, self.request.forbidden_libraries) {
             Ok(report) => report,
             Err(refusal) => {
                 self.steps.push(StepResult::no("source", refusal));
@@ -246,13 +250,18 @@ impl CheckRun<'_, '_> {
     /// Loads the bot and plays the trial game, in each of its roles.
     fn load_and_play(&mut self, seat: &ProgramSpec, report: &SourceReport) -> Result<(), Diagnostic> {
         let tables = self.short_lineups(seat, report);
+        let mut says = SelfDescription::default();
         let mut step = StepResult::yes("loads", "");
         if self.table.info().bots.text_protocol.is_some() && !seat.json_lines {
             step = StepResult::skipped("loads", "a text protocol bot is checked when it plays");
         }
         for lineup in &tables {
             match self.table.try_load(&self.match_setup(lineup)) {
-                Ok(()) => {}
+                Ok(by_seat) => {
+                    if let Some(about) = by_seat.into_iter().nth(lineup.own.index()) {
+                        says = about;
+                    }
+                }
                 Err(PlayError::BotLoad(error)) => {
                     step = StepResult::no("loads", *error.rejection);
                     break;
@@ -260,6 +269,10 @@ impl CheckRun<'_, '_> {
                 Err(other) => return Err(other.into()),
             }
         }
+        if step.outcome == StepOutcome::Yes && !says.is_empty() {
+            step.says = describe_says(&says);
+        }
+        self.says = says;
         // Do not repeat a finding of the source check.
         let place = |one: &BotRejection| (one.file.clone(), one.line);
         let known = |one: &BotRejection| {
@@ -293,6 +306,15 @@ impl CheckRun<'_, '_> {
             records: self.records,
             logs: self.logs,
             printed_lines: self.printed_lines,
+            says: self.says,
         }
     }
+}
+
+/// What a bot says about itself, in words.
+fn describe_says(says: &SelfDescription) -> String {
+    let name = says.name.as_ref().map(|name| format!("its name is \"{name}\""));
+    let contributor = says.contributor.as_ref().map(|author| format!("its contributor is \"{author}\""));
+    let parts: Vec<String> = name.into_iter().chain(contributor).collect();
+    format!("it says: {}", parts.join(", "))
 }

@@ -1,5 +1,6 @@
 //! Result of a check, as text and as JSON.
 
+use agon_core::SelfDescription;
 use agon_core::document::document;
 use agon_core::text_format::plural;
 use agon_engine::film::json::BotOutputLine;
@@ -32,6 +33,8 @@ pub struct CheckResult {
     pub logs: Vec<Vec<BotOutputLine>>,
     /// Number of lines that the bot printed in the trial.
     pub printed_lines: u64,
+    /// What the bot says about itself, in a game whose tables show it.
+    pub says: SelfDescription,
 }
 
 /// Outcome of a step.

@@ -13,13 +13,15 @@
 //! 5. `{"end":{"turns":10,"outcome":{...}}}`;
 //! 6. `{"clock_scale":1.25}` if all time limits were multiplied by this factor because the machine is slower than others;
 //!    then the times of each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`. CPU times equal to
-//!    the wall times, and wait times that are all zero, are omitted;
+//!    the wall times, and wait times that are all zero, are omitted. `"meter"` says how they were measured, `"empty_ns"` what an
+//!    empty answer cost this seat, if that was measured;
 //! 7. `{"digest":"sha256:..."}` over the bytes of lines 1 to 5, that is without the times.
 
 mod read;
 mod write;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -177,6 +179,8 @@ pub struct Record {
     pub times: Vec<Vec<AnswerTimes>>,
     /// How the CPU time of each seat was measured, if the record says so.
     pub meters: Vec<Option<MeterKind>>,
+    /// What an empty answer cost each seat, if it was measured. It is part of `times`.
+    pub empty_answers: Vec<Option<Duration>>,
     /// Factor of all time limits, if it is not 1.
     pub clock_scale: Option<f64>,
     /// Hash of everything except the times.

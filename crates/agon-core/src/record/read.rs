@@ -103,6 +103,8 @@ struct TimesLine {
     seat: usize,
     #[serde(default)]
     meter: Option<MeterKind>,
+    #[serde(default)]
+    empty_ns: Option<u64>,
     wall_ns: Vec<u64>,
     #[serde(default)]
     cpu_ns: Option<Vec<u64>>,
@@ -144,6 +146,7 @@ impl RecordParser {
         let record = Record {
             times: vec![Vec::new(); header.seats.len()],
             meters: vec![None; header.seats.len()],
+            empty_answers: vec![None; header.seats.len()],
             header,
             turns: Vec::new(),
             faults: Vec::new(),
@@ -187,6 +190,9 @@ impl RecordParser {
             RecordLine::Times(line) => {
                 if let Some(meter) = record.meters.get_mut(line.seat) {
                     *meter = line.meter;
+                }
+                if let Some(cost) = record.empty_answers.get_mut(line.seat) {
+                    *cost = line.empty_ns.map(Duration::from_nanos);
                 }
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
                 *seat = line.into_times().ok_or("lists of different lengths")?;

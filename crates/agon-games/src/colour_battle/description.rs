@@ -14,6 +14,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: None,
     may_start_processes: true,
     keeps_data: false,
+    names_itself: true,
+    measures_empty_answers: true,
     file: None,
     check_settings: &[("rounds", "200")],
     requirements: &[
@@ -71,6 +73,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             notes: &[],
         },
     ],
+    tables_of_series: true,
     head_to_head: None,
     tie_break: TieBreak::Score,
 };

@@ -14,6 +14,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: Some("get_move"),
     may_start_processes: true,
     keeps_data: true,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
@@ -45,6 +47,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             "Points: +1 for a phase of a match won, -1 for one lost; then games won minus lost, then head to head",
         ],
     }],
+    tables_of_series: false,
     head_to_head: Some(PairCell {
         value: PairValue::PointsAndGames,
         note: "A row reads: points (games won-lost) against the entrant of that number",

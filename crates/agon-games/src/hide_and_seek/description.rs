@@ -14,6 +14,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: None,
     may_start_processes: true,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[("steps", "400")],
     requirements: &[
@@ -64,6 +66,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             notes: &["The most steps to the catch are best"],
         },
     ],
+    tables_of_series: false,
     head_to_head: Some(PairCell {
         value: PairValue::MeanScore(1),
         note: "Mean steps of the seeker of the row against the hider of the column",

@@ -14,6 +14,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: None,
     may_start_processes: true,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
@@ -41,6 +43,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
         ],
         notes: &["APPM: average points per match"],
     }],
+    tables_of_series: false,
     head_to_head: None,
     tie_break: TieBreak::Score,
 };

@@ -19,6 +19,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: None,
     may_start_processes: false,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: Some(BotFile { name: "words.dat", setting: "words", content: words_file }),
     check_settings: &[],
     requirements: &[
@@ -60,6 +62,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
         ],
         notes: &["Points: win 3, draw 1, loss 0; then word points"],
     }],
+    tables_of_series: false,
     head_to_head: Some(PairCell::WON_DRAWN_LOST),
     tie_break: TieBreak::Stat(WORD_POINTS),
 };

@@ -87,6 +87,10 @@ fn result_matches_record(result: &GameResult, record: &Record) -> bool {
     record.outcome.seats.len() == result.seats.len()
         && record.outcome.seats.iter().zip(&result.seats).all(same)
         && record.meters.iter().eq(result.seats.iter().map(|seat| &seat.meter))
+        && record.empty_answers.iter().zip(&result.seats).all(|(cost, seat)| {
+            let cost = cost.unwrap_or_default().saturating_mul(seat.answers).as_nanos();
+            u128::from(seat.empty_ns) == cost.min(seat.thought_ns.into())
+        })
         && record.outcome.ended == result.ended
         && record.turns.len() as u32 == result.turns
         && record.outcome.match_lost_by.map(|seat| seat.0) == result.match_lost_by

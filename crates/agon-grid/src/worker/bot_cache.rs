@@ -218,6 +218,7 @@ impl BotCache {
             player: bot.player,
             commit: None,
             extra_file: extra_file.map(|file| file.path.to_owned()),
+            says: agon_core::SelfDescription::default(),
         })
     }
 

@@ -493,7 +493,13 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
             let seating = PlayerSpec::House(bot.clone());
             (
                 Entrant(seat),
-                LoadedEntrant { name: entrant.name.clone(), player: seating, commit: None, extra_file: None },
+                LoadedEntrant {
+                    name: entrant.name.clone(),
+                    player: seating,
+                    commit: None,
+                    extra_file: None,
+                    says: agon_core::SelfDescription::default(),
+                },
             )
         })
         .collect();

@@ -60,6 +60,7 @@ fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(Parse
     let role = role(fields, bot.as_ref(), roles, game);
     let (Some(bot), true) = (bot, given.is_some() || !fields.has("name")) else { return None };
     let place = given.as_ref().map_or_else(|| fields.span.clone(), |name| name.span.clone());
+    let name_given = given.is_some();
     let name = given.map_or_else(|| default_name(&bot.value), |name| name.value);
     if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
         fields.missing(
@@ -67,7 +68,7 @@ fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(Parse
             "add name = \"...\"",
         );
     }
-    let spec = EntrantSpec { name, bot: bot.value, contributor, marks, role };
+    let spec = EntrantSpec { name, name_given, bot: bot.value, contributor, marks, role };
     Some((ParsedEntrant { spec, span: fields.span.clone() }, place))
 }
 

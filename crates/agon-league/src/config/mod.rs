@@ -10,6 +10,7 @@ mod normalize;
 mod phases;
 mod players;
 mod read;
+pub mod self_descriptions;
 mod toml_reader;
 mod validate;
 
@@ -42,6 +43,8 @@ pub struct CompetitionConfig {
     pub meter: MeterRule,
     /// Maximum number of entrants per contributor.
     pub max_bots_per_contributor: Option<u32>,
+    /// Modules that Python bots may not import, by their full names.
+    pub forbidden_libraries: Vec<String>,
     /// List of Python packages that bots may use, relative to the file's folder.
     pub packages: Option<String>,
     /// Maximum size of a `.zip` in MiB, if the file says so.
@@ -70,8 +73,10 @@ impl CompetitionConfig {
 /// One `[[entrant]]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EntrantSpec {
-    /// Unique display name.
+    /// Unique name.
     pub name: String,
+    /// Whether the file gives the name. Otherwise it is derived from the bot, and tables may show what the bot says.
+    pub name_given: bool,
     /// The bot. Paths are relative to the file's folder.
     pub bot: EntrantBot,
     /// Author of the bot.

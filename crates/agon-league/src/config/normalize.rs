@@ -40,6 +40,9 @@ impl CompetitionConfig {
         if self.meter == MeterRule::Cgroup {
             config["meter"] = json!("cgroup");
         }
+        if !self.forbidden_libraries.is_empty() {
+            config["forbidden_libraries"] = json!(self.forbidden_libraries);
+        }
         if let Some(packages) = &self.packages {
             config["packages"] = json!(packages);
         }
@@ -178,7 +181,7 @@ pub fn compare_configs(old: &Json, new: &Json) -> Vec<ConfigChange> {
     differ(&["name"], ChangeImpact::Never);
     differ(&["version", "game", "rules", "sandbox", "stateless"], ChangeImpact::Always);
     differ(&["packages"], ChangeImpact::Always);
-    differ(&["bots_per_contributor", "max_zip_mib", "deadline"], ChangeImpact::Never);
+    differ(&["bots_per_contributor", "forbidden_libraries", "max_zip_mib", "deadline"], ChangeImpact::Never);
     push_if_changed(&mut changes, "seed", &old["seed"], &new["seed"], ChangeImpact::Always, describe_seed);
     // Settings are compared per phase.
     entrants(&mut changes, list(&old["entrants"]), list(&new["entrants"]));

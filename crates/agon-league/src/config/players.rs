@@ -16,6 +16,7 @@ impl CompetitionConfig {
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
+            name_given: true,
             bot: EntrantBot::Spec(bot),
             contributor: None,
             marks: Vec::new(),
@@ -42,6 +43,7 @@ impl CompetitionConfig {
             sandbox: SandboxRule::Required,
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
+            forbidden_libraries: Vec::new(),
             packages: None,
             max_zip_mib: None,
             deadline: None,

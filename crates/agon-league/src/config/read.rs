@@ -9,7 +9,7 @@ use super::toml_reader::{Located, TomlReader};
 use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 13] = [
+pub const TOP_LEVEL_KEYS: [&str; 14] = [
     "name",
     "game",
     "seed",
@@ -17,6 +17,7 @@ pub const TOP_LEVEL_KEYS: [&str; 13] = [
     "meter",
     "stateless",
     "bots_per_contributor",
+    "forbidden_libraries",
     "packages",
     "max_zip_mib",
     "deadline",
@@ -120,6 +121,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         _ => MeterRule::Any,
     };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
+    let forbidden_libraries = forbidden_libraries(fields, game.as_ref());
     let packages = packages(fields, game.as_ref());
     let max_zip_mib = fields.count("max_zip_mib", 1..=MAX_ZIP_MIB).map(|most| most.value);
     let deadline = deadline::read(fields);
@@ -151,6 +153,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         sandbox,
         meter,
         max_bots_per_contributor,
+        forbidden_libraries,
         packages,
         max_zip_mib,
         deadline,
@@ -169,6 +172,42 @@ fn packages(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<Strin
         );
     }
     Some(path.value)
+}
+
+/// Reads `forbidden_libraries = ["scipy", "sklearn.tree"]`: modules that Python bots may not import.
+fn forbidden_libraries(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Vec<String> {
+    const HINT: &str = "write the name as in an import, such as \"scipy\" or \"sklearn.tree\"";
+    if !fields.has("forbidden_libraries") {
+        return Vec::new();
+    }
+    if let Some(game) = game.filter(|game| game.info.bots.python.is_none()) {
+        let what = format!("`forbidden_libraries` is not for {}: it has no Python API", game.info.title);
+        fields.errors.global_error(
+            fields.key_span("forbidden_libraries"),
+            what,
+            "remove `forbidden_libraries`",
+        );
+    }
+    let mut libraries: Vec<String> = Vec::new();
+    for Located { value, span } in fields.texts("forbidden_libraries").unwrap_or_default() {
+        if !is_module_name(&value) {
+            fields.errors.local_error(span, format!("`{value}` is not the name of a Python module"), HINT);
+        } else if libraries.contains(&value) {
+            fields.errors.local_error(span, format!("duplicate library {value}"), "list it once");
+        } else {
+            libraries.push(value);
+        }
+    }
+    libraries
+}
+
+/// Whether a text is a module name: identifiers with dots between them.
+fn is_module_name(name: &str) -> bool {
+    let is_identifier = |part: &str| {
+        part.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            && part.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    name.split('.').all(is_identifier)
 }
 
 fn game(fields: &TomlReader<'_>) -> Option<GameContext> {

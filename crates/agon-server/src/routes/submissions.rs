@@ -72,6 +72,9 @@ pub struct UploadForm {
     /// Name of the bot: 1 to 40 characters. Only for a new bot.
     #[schema(max_length = 40)]
     name: Option<String>,
+    /// Name of the bot if neither `name` nor the bot itself gives one. Only for a new bot.
+    #[schema(max_length = 40)]
+    default_name: Option<String>,
     /// Role of the bot, in a game with roles. Only for a new bot.
     role: Option<String>,
     /// Name of the bot's class, if the files have several.
@@ -129,14 +132,16 @@ async fn submit_bot(
     }
     uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
-    let Some(name) = upload.name.clone() else {
+    let names_itself = upload.name.is_none();
+    let Some(name) = upload.name.clone().or_else(|| upload.default_name.clone()) else {
         return Err(
             ApiError::invalid("name", "name: is missing").hint("send the bot's name in the field `name`")
         );
     };
     let role = check_role(&competition, upload.role.as_deref())?;
     let marks = super::marks::parse_form(&upload.marks)?;
-    let (upload, meta) = unpack_upload(upload).await?;
+    let (upload, mut meta) = unpack_upload(upload).await?;
+    meta.names_itself = names_itself;
     let new = NewEntrant {
         competition: competition.id.clone(),
         account: Some(me.account()),
@@ -191,9 +196,9 @@ async fn submit_version(
     }
     uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
-    if upload.name.is_some() || upload.role.is_some() {
+    if upload.name.is_some() || upload.default_name.is_some() || upload.role.is_some() {
         return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
-            .hint("omit the fields `name` and `role`"));
+            .hint("omit the fields `name`, `default_name` and `role`"));
     }
     let marks = super::marks::parse_form(&upload.marks)?;
     let (upload, meta) = unpack_upload(upload).await?;

@@ -64,7 +64,7 @@ fn find_files(
     let mut target = root.clone();
     if meta.class.is_none() && python == PythonApi::Class {
         let program = agon_host::python::bot(info, &root, None).map_err(BotRejection::from)?;
-        target = only_bot(&root, &check_source(&program.sandboxed())?)?.unwrap_or(root);
+        target = only_bot(&root, &check_source(&program.sandboxed(), &[])?)?.unwrap_or(root);
     }
     Ok(with_class(relative(&target)?, meta.class.as_deref()))
 }

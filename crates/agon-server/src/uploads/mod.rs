@@ -157,6 +157,9 @@ pub struct SubmissionMeta {
     pub single_file: Option<String>,
     /// Bot spec relative to the competition's folder, once it was found.
     pub bot: Option<String>,
+    /// Whether the author gave no name, so that the bot's own is used.
+    #[serde(default)]
+    pub names_itself: bool,
 }
 
 impl SubmissionMeta {

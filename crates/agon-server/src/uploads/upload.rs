@@ -42,6 +42,8 @@ pub struct Upload {
     pub id: SubmissionId,
     /// The bot's name.
     pub name: Option<String>,
+    /// The bot's name if it does not give itself one.
+    pub default_name: Option<String>,
     /// The bot's role.
     pub role: Option<String>,
     /// Name of the bot's class.
@@ -180,6 +182,7 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
     let mut upload = Upload {
         id,
         name: None,
+        default_name: None,
         role: None,
         class: None,
         marks: Vec::new(),
@@ -203,13 +206,15 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
                 first.get_or_insert(one);
             }
             "name" => upload.name = read_text("name", field).await?,
+            "default_name" => upload.default_name = read_text("default_name", field).await?,
             "role" => upload.role = read_text("role", field).await?,
             "class" => upload.class = read_text("class", field).await?,
             "mark" if upload.marks.len() < MAX_MARKS => upload.marks.extend(read_text("mark", field).await?),
             "mark" => return Err(ApiError::invalid("mark", format!("more than {MAX_MARKS} marks"))),
             other => {
                 let what = format!("unknown field `{}`", other.chars().take(40).collect::<String>());
-                return Err(ApiError::invalid("form", what).hint("use only name, role, class, mark and file"));
+                return Err(ApiError::invalid("form", what)
+                    .hint("use only name, default_name, role, class, mark and file"));
             }
         }
     }

@@ -274,6 +274,9 @@ pub struct Play {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
     /// Play step by step: show each turn and wait for Enter before the next one
     #[arg(long, conflicts_with_all = ["json", "watch"])]
     pub step: bool,
@@ -333,6 +336,9 @@ pub struct Check {
     /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
     #[arg(long, value_name = "PYTHON")]
     pub python: Option<PathBuf>,
+    /// Python module that the bot may not import, as in `forbidden_libraries` of a competition file; repeatable
+    #[arg(long = "forbid", value_name = "LIBRARY")]
+    pub forbidden: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -355,6 +361,9 @@ pub struct Replay {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
     /// Write the replay as one HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json"])]
     pub html: Option<PathBuf>,

@@ -35,6 +35,7 @@ pub fn run(args: &Check) -> Result<(), Diagnostic> {
         keep_record: record.is_some(),
         keep_output: false,
         deadline: None,
+        forbidden_libraries: &args.forbidden,
         make_log: make_log.as_ref().map(|make| make as &MakeTurnLog<'_>),
         debug: DebugLines::On { record: args.record.as_deref() },
     };

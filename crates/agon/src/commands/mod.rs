@@ -17,6 +17,7 @@ pub mod new;
 mod pdb;
 pub mod play;
 mod play_series;
+mod play_tables;
 mod profile;
 pub mod replay;
 pub mod report;

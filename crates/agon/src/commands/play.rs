@@ -2,14 +2,20 @@
 
 use agon_bots::{Diagnostic, PrepareContext};
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, SeatOutcome, Settings, Viewpoint};
+use agon_core::{
+    Assets, BotLifetime, Fault, GameInfo, Seat, SeatOutcome, SelfDescription, Settings, Viewpoint,
+};
 use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
+use agon_engine::stats::SeatSummary;
 use agon_engine::turn_log::TurnLog;
 use agon_engine::{GameEvent, PlayerSpec, Reporter, Summary, stats};
+use agon_league::standings::Standings;
+use agon_report::table_formats;
 use serde_json::{Value as Json, json};
 
 use super::play_series;
+use super::play_tables::PlayTables;
 use crate::args::Play;
 use crate::console::Terminal;
 use crate::console::step::StepReporter;
@@ -34,6 +40,8 @@ pub struct PlayJob<'a> {
     pub seats: Vec<PlayerSpec>,
     pub seed: u64,
     pub jobs: usize,
+    /// What the bots say about themselves, in seat order.
+    pub says: Vec<SelfDescription>,
 }
 
 /// Plays the games.
@@ -73,10 +81,13 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
         let what = format!("--match-games: {} is not played in matches", args.game);
         return Err(Diagnostic::wrong_use(what, setup::no_matches_hint()));
     }
+    if args.numbers && !table.start_position(&settings, seats.len(), seed, &assets)?.has_numbers {
+        return Err(watch::no_numbers(table.info()));
+    }
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
-    setup::try_load(table.as_ref(), &plan)?;
-    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
+    let says = setup::try_load(table.as_ref(), &plan)?;
+    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs, says })
 }
 
 /// Plays games one by one, with a human or step by step, and shows the full position at the end of each.
@@ -154,6 +165,8 @@ pub struct PlayResults {
     keep: bool,
     watch: bool,
     json: bool,
+    /// The official tables of a series, in a game that has them.
+    tables: Option<PlayTables>,
 }
 
 impl PlayResults {
@@ -167,9 +180,14 @@ impl PlayResults {
             }
         };
         let file = args.record.as_deref().map(create).transpose()?;
+        let names = seat_names(&job.seats);
+        let tables = (args.games > 1)
+            .then(|| PlayTables::new(job.table.info(), &job.seats, &names, &job.says))
+            .flatten();
         Ok(Self {
             info: job.table.info(),
-            names: seat_names(&job.seats),
+            names,
+            tables,
             summary: Summary::default(),
             digests: Vec::new(),
             results: Vec::new(),
@@ -193,6 +211,9 @@ impl PlayResults {
 
     pub fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
         self.summary.push(&played);
+        if let Some(tables) = &mut self.tables {
+            tables.add(&played);
+        }
         match self.numbers.last_mut() {
             Some((_, last)) if *last == played.index => *last += 1,
             _ => self.numbers.push((played.index + 1, played.index + 1)),
@@ -270,7 +291,7 @@ impl PlayResults {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
             let films = films.map_err(Diagnostic::internal)?;
-            watch::watch(job.table.info(), &films, job.args.every)?;
+            watch::watch(job.table.info(), &films, job.args.every, job.args.numbers)?;
         }
         output::print(&self.text(job, interrupted))
     }
@@ -284,6 +305,12 @@ impl PlayResults {
         };
         let mut text = format!("{}: {games}, seed {}\n", info.title, job.seed);
         text += &summary_table(info, &self.names, &self.summary);
+        if let Some(standings) = self.official_tables() {
+            text += &table_formats::tables_text(&standings, output::table_width());
+        } else if let Some(empty) = self.summary.seats.iter().find_map(SeatSummary::empty_answer) {
+            text +=
+                &format!("time per answer: without {}, the cost of an empty answer\n", output::time(empty));
+        }
         if self.summary.games == 1 {
             text += &format!("ended: {} after {} turns\n", self.ended, self.summary.turns);
         }
@@ -320,8 +347,13 @@ impl PlayResults {
         text
     }
 
+    /// The official tables. One game is no tournament, also if the user has stopped the series after it.
+    fn official_tables(&self) -> Option<Standings> {
+        self.tables.as_ref().filter(|_| self.summary.games > 1).map(PlayTables::standings)
+    }
+
     fn json(&self, job: &PlayJob<'_>, interrupted: bool) -> Json {
-        json!({
+        let mut json = json!({
             "game": job.table.info().id,
             "seed": job.seed.to_string(),
             "settings": job.settings,
@@ -332,7 +364,11 @@ impl PlayResults {
             "digest": digest_of(&self.digests),
             "record": job.args.record.as_ref().filter(|_| self.summary.games > 0),
             "logs": job.args.logs,
-        })
+        });
+        if let Some(standings) = self.official_tables() {
+            json["tables"] = standings.json()["sheets"].take();
+        }
+        json
     }
 }
 
@@ -355,7 +391,7 @@ fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String
             info.stats.iter().zip(&s.stats).map(|(stat, x)| output::estimate(x.estimate(), stat.decimals)),
         );
         row.push(faults_text(s.faults));
-        row.push(output::time(s.time_per_answer()));
+        row.push(output::time(s.own_time_per_answer()));
         row.push(output::time(s.longest));
         row
     });
@@ -405,6 +441,8 @@ fn summary_json(job: &PlayJob<'_>, names: &[String], summary: &Summary) -> Json 
             "answers": s.answers,
             "time_us": {
                 "mean": output::micros(s.time_per_answer()),
+                "own": output::micros(s.own_time_per_answer()),
+                "empty": s.empty_answer().map(output::micros),
                 "longest": output::micros(s.longest),
                 "wall": output::micros(s.time.wall),
                 "cpu": output::micros(s.time.cpu),

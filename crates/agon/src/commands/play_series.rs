@@ -144,7 +144,8 @@ impl SeriesRun<'_, '_> {
             });
             let make_film =
                 |record| self.job.table.film(record, &self.job.assets).map_err(Diagnostic::internal);
-            let watched = live::watch(self.job.table.info(), &live, self.stop, &make_film);
+            let watched =
+                live::watch(self.job.table.info(), &live, self.job.args.numbers, self.stop, &make_film);
             self.progress.set_draw_target(ProgressDrawTarget::stderr());
             let _log_redirect = LogRedirect::above_bar(self.progress);
             let played = playing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -44,8 +44,12 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
     let path = if let Some(bot) = bot {
         format!("competitions/{competition}/bots/{bot}/versions")
     } else {
-        let name = args.name.as_deref().unwrap_or(stem);
-        form = form.text("name", Some(name)).text("role", args.role.as_deref());
+        // Without a name, the bot's own is used, if it has one.
+        form = match args.name.as_deref() {
+            Some(name) => form.text("name", Some(name)),
+            None => form.text("default_name", Some(stem)),
+        };
+        form = form.text("role", args.role.as_deref());
         format!("competitions/{competition}/bots")
     };
     let answer = client.post_form(&path, &form)?;
@@ -192,5 +196,6 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         records: Vec::new(),
         logs: Vec::new(),
         printed_lines: 0,
+        says: agon_core::SelfDescription::default(),
     }))
 }

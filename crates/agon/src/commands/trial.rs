@@ -262,6 +262,7 @@ impl TrialJob<'_> {
             }
         }
         timings.moves.sort_unstable();
+        timings.own.sort_unstable();
         Ok(timings)
     }
 
@@ -325,11 +326,14 @@ impl TrialJob<'_> {
             row.extend(roles.then(|| info.role(one.seat).name.to_owned()));
             row.extend([one.moves.len().to_string(), faults_text(one.faults)]);
             let time = |time| if one.moves.is_empty() { "-".to_owned() } else { output::time(time) };
-            row.extend(one.figures().map(time));
+            row.extend(one.own_figures().map(time));
             row.extend([time(one.cpu_mean()), format!("{:.2} %", 100.0 * self.clock_used(one))]);
             row
         });
         text += &output::table(&titles, rows.collect());
+        if let Some(empty) = timings.iter().find_map(BotTimings::empty_answer) {
+            text += &format!("times: without {}, the cost of an empty answer here\n", output::time(empty));
+        }
         text += &format!("clock used: {}\n", self.clock_text());
         for one in timings.iter().filter(|one| !one.moves.is_empty()) {
             if let Some(fault) = &one.first_fault {

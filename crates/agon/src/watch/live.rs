@@ -8,7 +8,7 @@ use agon_bots::Diagnostic;
 use agon_core::record::Record;
 use agon_core::sanitize::one_line;
 use agon_core::{GameInfo, Picture, Viewpoint};
-use agon_engine::{Film, GameEvent, Reporter};
+use agon_engine::{Film, GameEvent, PositionView, Reporter};
 use ratatui::Frame;
 
 use super::controls::{Controls, Key};
@@ -38,9 +38,26 @@ struct WatchedGame {
     /// Names of the bots, and the seed.
     title: String,
     turn: u32,
-    picture: Picture,
+    pictures: LivePictures,
     /// The last fault.
     fault: String,
+}
+
+/// Pictures of a position. The user can change from one to the other at any time.
+struct LivePictures {
+    letters: Picture,
+    /// With ids as numbers, in a game that has such a picture.
+    numbers: Option<Picture>,
+}
+
+impl LivePictures {
+    fn of(view: &dyn PositionView) -> Self {
+        Self { letters: view.picture(Viewpoint::All), numbers: view.picture_with_numbers(Viewpoint::All) }
+    }
+
+    fn shown(&self, numbers: bool) -> &Picture {
+        self.numbers.as_ref().filter(|_| numbers).unwrap_or(&self.letters)
+    }
 }
 
 impl WatchedSeries {
@@ -77,14 +94,14 @@ impl Reporter for ScreenReporter<'_> {
             GameEvent::Started { header, view, .. } => {
                 self.names = header.seats.iter().map(|seat| one_line(&seat.name)).collect();
                 let title = format!("{}, seed {}", self.names.join(" - "), header.seed);
-                let picture = view.picture(Viewpoint::All);
+                let pictures = LivePictures::of(*view);
                 self.games.lock().current =
-                    Some(WatchedGame { title, turn: 0, picture, fault: String::new() });
+                    Some(WatchedGame { title, turn: 0, pictures, fault: String::new() });
             }
             GameEvent::Turn { turn, view, .. } => {
-                let picture = view.picture(Viewpoint::All);
+                let pictures = LivePictures::of(*view);
                 if let Some(current) = &mut self.games.lock().current {
-                    (current.turn, current.picture) = (*turn, picture);
+                    (current.turn, current.pictures) = (*turn, pictures);
                 }
             }
             GameEvent::Fault { fault, .. } => {
@@ -109,16 +126,19 @@ struct SeriesViewer<'v> {
     following: Option<Instant>,
 }
 
-/// Shows the games until the user quits or stops the series. Always restores the terminal.
+/// Shows the games until the user quits or stops the series. Always restores the terminal. `numbers`: with ids as numbers, in a game
+/// that can show them.
 pub fn watch(
     info: &GameInfo,
     games: &WatchedSeries,
+    numbers: bool,
     stop: &AtomicU32,
     make_film: &dyn Fn(Record) -> Result<Box<dyn Film>, Diagnostic>,
 ) -> Result<(), Diagnostic> {
     let _log_redirect = LogRedirect::hold();
     let mut terminal = ratatui::try_init()?;
-    let controls = Controls::new(Vec::new());
+    let mut controls = Controls::new(Vec::new());
+    controls.numbers = numbers;
     let mut viewer = SeriesViewer { info, films: Vec::new(), controls, following: Some(Instant::now()) };
     let result = viewer.run(&mut terminal, games, stop, make_film);
     ratatui::try_restore()?;
@@ -191,7 +211,7 @@ impl SeriesViewer<'_> {
             (Key::NextFilm, None) if self.controls.film + 1 >= self.films.len() => {
                 self.following = Some(Instant::now());
             }
-            (Key::Up | Key::Down, _) | (_, None) => self.controls.press(key),
+            (Key::Up | Key::Down | Key::Numbers, _) | (_, None) => self.controls.press(key),
             _ => {}
         }
     }
@@ -201,15 +221,15 @@ impl SeriesViewer<'_> {
         if let Some(current) = live {
             let shown = Shown {
                 heading: format!("{} (game {}): {}", self.info.title, self.films.len() + 1, current.title),
-                picture: &current.picture,
+                picture: current.pictures.shown(self.controls.numbers),
                 fault: current.fault.clone(),
                 label: format!("● turn {} ", current.turn),
                 ratio: 1.0,
-                help: LIVE_HELP,
+                help: screen::help_line(LIVE_HELP, current.pictures.numbers.is_some()),
             };
             screen::draw_shown(frame, shown, &mut self.controls.scroll);
-        } else if let Some(film) = self.films.get(self.controls.film) {
-            screen::draw(frame, self.info, film.as_ref(), self.films.len(), &mut self.controls);
+        } else {
+            screen::draw(frame, self.info, &self.films, &mut self.controls);
         }
     }
 }

@@ -105,6 +105,12 @@ def compare(table, sheet_id, expected):
             expect(close(row[column], wanted[column]), sheet_id, column, row, wanted)
 
 
+def own_time(own):
+    """A bot's own mean time of an answer, in microseconds: without what empty answers cost."""
+    charged = sum(number(one, "time_us") - number(one, "empty_us") for one in own)
+    return max(0.0, charged) / max(1, sum(int(one["answers"]) for one in own))
+
+
 def check_confidence(table, means, some):
     """The means are those of the table, and no interval is reversed."""
     for sheet in table["sheets"]:
@@ -116,7 +122,7 @@ def check_confidence(table, means, some):
             if interval is not None:
                 expect(interval["low"] <= row["mean"] + TOLERANCE and row["mean"] <= interval["high"] + TOLERANCE, "interval", row)
             own = rows_of(some, row["name"])
-            time = sum(number(one, "time_us") for one in own) / max(1, sum(int(one["answers"]) for one in own))
+            time = own_time(own)
             expect(abs(row["time_us"] - time) < 0.01 * max(1.0, time), "time per answer", row, time)
             kinds = ("timeout", "crash", "illegal", "garbled")
             faults = {kind: sum(int(one[kind]) for one in own) for kind in kinds}
@@ -199,16 +205,20 @@ def colour_battle(folder, rules, all_games, replays):
     time = {}
     for name in entrants:
         own = rows_of(all_games, name)
-        time[name] = sum(number(row, "time_us") for row in own) / sum(int(row["answers"]) for row in own)
+        time[name] = own_time(own)
     deviation = {
         name: math.sqrt(sum((value - average[name]) ** 2 for value in values) / (len(values) - 1)) for name, values in scores.items()
     }
+
+    def efficiency(name):
+        # A time below 1 us counts as 1 us.
+        return average[name] / max(1.0, time[name])
 
     def row(rank, name):
         own = scores[name]
         return {
             "rank": rank, "name": name, "contributor": contributors[name], "time_us": time[name], "score": average[name],
-            "efficiency": average[name] / time[name], "deviation": deviation[name], "best": max(own), "worst": min(own), "games": len(own),
+            "efficiency": efficiency(name), "deviation": deviation[name], "best": max(own), "worst": min(own), "games": len(own),
         }
 
     official = [row(rank, name) for rank, name in ranked(entrants, lambda name: average[name])]
@@ -218,7 +228,7 @@ def colour_battle(folder, rules, all_games, replays):
     sheet = next(sheet for sheet in table["sheets"] if sheet["id"] == "efficiency")
     listed = [name for name in entrants if name in [row["name"] for row in sheet["rows"]]]
     expect(set(rules["programs"]) <= set(listed), "programs in the efficiency table", listed)
-    compare(table, "efficiency", [row(rank, name) for rank, name in ranked(listed, lambda name: average[name] / time[name])])
+    compare(table, "efficiency", [row(rank, name) for rank, name in ranked(listed, efficiency)])
     histogram = table["histogram"]
     for counted in histogram["entrants"]:
         name = table["entrants"][counted["entrant"]]["name"]

@@ -12,6 +12,8 @@ pub(super) const BOTS: BotRules = BotRules {
     named_class: None,
     may_start_processes: true,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
