@@ -57,6 +57,7 @@ bench: setup web ## Run the benchmarks: minimum speeds (rules and engine, then b
 	$(CARGO) bench --locked -p agon-league
 	$(CARGO) run --release --locked -q -p agon-grid --example simulate -- --quick
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure
+	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python crates/agon/benches/own_times.py
 
 ladder: setup ## Check that each house bot is better than the one below it
 	$(CARGO) run --release --locked -q -p agon-games --example ladder

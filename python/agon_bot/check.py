@@ -1,5 +1,5 @@
-"""`python -m agon_bot.check GAME PATH[:Class]` checks a bot's source without running it. It prints one line of JSON
-with `files`, `candidates`, `roles`, `findings` and `left_out`.
+"""`python -m agon_bot.check GAME PATH[:Class] [LIBRARY...]` checks a bot's source without running it. It prints one line
+of JSON with `files`, `candidates`, `roles`, `findings` and `left_out`. Imports of a LIBRARY are forbidden.
 
 A finding is `bad` (the bot would be rejected) or a piece of advice. The report has all findings, not only the first
 one.
@@ -11,13 +11,14 @@ import ast
 import json
 import os
 import sys
-from typing import Any, Dict, Iterator, List, Set
+from typing import Any, Dict, Iterator, List, Sequence, Set
 
 from .check_findings import Finding, Source
+from .check_forbidden import find_forbidden_imports
 from .check_imports import find_missing_imports
 from .errors import LoadError, one_line
 from .games import game_part, source_check
-from .loading import Target, parse
+from .loading import ENCODING_HINT, Target, encoding_problem, parse
 
 SKIPPED_FOLDERS = ("data", "logs", "node_modules", "venv")
 MAX_FILES = 1000
@@ -75,20 +76,24 @@ def read(path: str, folder: str, findings: List[Finding]) -> Source:
     name = os.path.relpath(path, folder)
     try:
         with open(path, "rb") as source:
-            return Source(name, path, ast.parse(source.read(), path))
+            text = source.read()
+        problem = encoding_problem(text)
+        if problem is None:
+            return Source(name, path, ast.parse(text, path))
+        findings.append(Finding(True, "syntax", problem, name, None, None, ENCODING_HINT))
     except SyntaxError as error:
         what = f"does not parse: {error.msg}"
         findings.append(Finding(True, "syntax", what, name, error.lineno, error.offset, "fix the syntax"))
     except (ValueError, RecursionError, MemoryError) as error:
         what = f"does not parse: {one_line(str(error)) or type(error).__name__}"
-        findings.append(Finding(True, "syntax", what, name, None, None, "save it as UTF-8 text"))
+        findings.append(Finding(True, "syntax", what, name, None, None, ENCODING_HINT))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         findings.append(Finding(True, "syntax", what, name, None, None, "check that the file is readable"))
     return Source(name, path, None)
 
 
-def check_source(game: str, target: Target) -> Dict[str, Any]:
+def check_source(game: str, target: Target, forbidden: Sequence[str] = ()) -> Dict[str, Any]:
     """The report about a bot's source."""
     rules = source_check(game)
     library = set(game_part(game, "LIBRARY_MODULES"))
@@ -100,7 +105,11 @@ def check_source(game: str, target: Target) -> Dict[str, Any]:
     findings += rules.find_problems(sources, target)
     for source in sources:
         if source.tree is not None:
-            findings += find_missing_imports(source.tree, source.name, source.path, folder, library)
+            refused = list(find_forbidden_imports(source.tree, source.name, forbidden))
+            places = {(one.line, one.column) for one in refused}
+            missing = find_missing_imports(source.tree, source.name, source.path, folder, library)
+            # A forbidden import is reported once, whether the library is here or not.
+            findings += refused + [one for one in missing if (one.line, one.column) not in places]
     findings += rules.find_advice(sources, target.wanted)
     findings.sort(key=lambda f: (not f.bad, f.file, f.line or 0, f.column or 0))
     return {
@@ -121,7 +130,7 @@ def to_json(finding: Finding) -> Dict[str, Any]:
 def main() -> int:
     """Reads the command line."""
     try:
-        report = check_source(sys.argv[1], Target.parse(sys.argv[2]))
+        report = check_source(sys.argv[1], Target.parse(sys.argv[2]), sys.argv[3:])
     except LoadError as error:  # the game has no Python API, or a part of it is missing
         print(error, file=sys.stderr)
         return 2

@@ -44,16 +44,17 @@ def class_candidates(sources: List[Source], method: str) -> List[Dict[str, Any]]
 
 
 def missing_method_advice(
-    source: Source, wanted: Optional[str], method: str, expected: Sequence[str]
+    source: Source, wanted: Optional[str], method: str, expected: Sequence[str], otherwise: str
 ) -> Iterator[Finding]:
-    """Methods that the competition's document asks for and no game depends on."""
+    """Methods that the competition's document mentions and no game depends on. `otherwise` says what happens without
+    them."""
     assert source.tree is not None
     has = {name: [kind for kind, _ in classes_with(source.tree, name)] for name in expected}
     for name, line in classes_with(source.tree, method):
         missing = [method for method in expected if name not in has[method]]
         if wanted in (None, name) and missing and not has_foreign_base(source.tree, name):
             what = f"class {name} has no {' and no '.join(missing)}"
-            hint = f"the rules ask for def {missing[0]}(self)"
+            hint = f"you may leave {' and '.join(missing)} out: {otherwise}"
             yield Finding(False, "advice", what, source.name, line, None, hint)
 
 

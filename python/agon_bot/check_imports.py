@@ -9,8 +9,7 @@ import sys
 from typing import Iterator, List, Set
 
 from .check_findings import Finding
-
-HINT = "only Python's own library, NumPy and files beside the bot can be imported"
+from .errors import IMPORT_HINT, NUMPY_HINT
 
 
 def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, library: Set[str]) -> Iterator[Finding]:
@@ -32,7 +31,10 @@ def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, libr
             if there == "missing":
                 dots = "." * level
                 what = f"imports {dots}{name}, and there is no such module"
-                yield Finding(True, "import", what, file, node.lineno, node.col_offset + 1, HINT)
+                hint = IMPORT_HINT
+                if not level and name.split(".")[0] == "numpy":
+                    what, hint = f"imports {name}, and NumPy is not installed", NUMPY_HINT
+                yield Finding(True, "import", what, file, node.lineno, node.col_offset + 1, hint)
             elif there == "foreign":
                 what = f"imports {name}, which is here but belongs to neither Python nor NumPy"
                 hint = "where the competition runs it may be missing"

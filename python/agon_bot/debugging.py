@@ -18,6 +18,21 @@ from .session import outcome
 Trace = Optional[Callable[[FrameType, str, Any], Any]]
 
 
+def attach_debugger(port: int) -> Optional[str]:
+    """Waits until the debugger of an editor is attached (debugpy). Returns why that is not possible."""
+    try:
+        import debugpy  # type: ignore[import-not-found]
+    except ImportError:
+        return f"debugpy is not installed for {sys.executable}"
+    try:
+        debugpy.listen(("127.0.0.1", port))
+    except (OSError, RuntimeError) as error:
+        return f"debugpy cannot listen on port {port}: {error}"
+    print(f"waiting for a debugger on 127.0.0.1:{port}", file=sys.stderr, flush=True)
+    debugpy.wait_for_client()
+    return None
+
+
 class Debugger(pdb.Pdb):
     """pdb that remembers whether the user quit, to tell this from an error of the bot."""
 
@@ -55,6 +70,9 @@ class DebugSession(InProcessSession):
         if message.get("type") == "break":
             self.break_next = True
             return {}
+        if message.get("type") == "attach":
+            problem = attach_debugger(int(os.environ["AGON_ATTACH_PORT"]))
+            return {"problem": problem} if problem else {}
         return super().reply(message)
 
     def ask(self, shim: Shim, message: Message) -> Message:

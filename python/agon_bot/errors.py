@@ -14,6 +14,21 @@ MAX_CRASH_BYTES = 8 * 1024
 """Maximum length of a crash text. The end of a traceback says most, so the end is kept."""
 
 
+IMPORT_HINT = "only Python's own library, NumPy and files beside the bot can be imported"
+NUMPY_HINT = (
+    "install NumPy for the Python that runs bots (python3 -m pip install numpy), or set AGON_PYTHON to one that "
+    "has it; agon doctor shows both"
+)
+DEBUGGER_HINT = "no terminal in a game: record the game, then use agon debug RECORD --seat N --turn K --pdb"
+PROCESS_HINT = "bots cannot start further processes or threads here; do the work in the bot's own process"
+SEMAPHORE_HINT = (
+    "bots have no shared memory, which locks, queues and pools of multiprocessing need; use multiprocessing.Pipe, "
+    "or do the work in the bot's own process"
+)
+PROCESS_MODULES = ("multiprocessing", "concurrent", "subprocess.py", "threading.py")
+"""Parts of the paths of the library's modules that start processes and threads."""
+
+
 class LoadError(Exception):
     """The bot cannot be loaded. Found before any game starts."""
 
@@ -79,6 +94,36 @@ def exception_text(error: BaseException) -> str:
     return f"{name}: {text[:2000]}" if text else name
 
 
+def explanation(error: BaseException) -> str:
+    """What the author should know about an exception that the host causes: a debugger without a terminal, or processes
+    that cannot be started. Empty for other exceptions."""
+    if type_name(error) == "BdbQuit":
+        return f" ({DEBUGGER_HINT})"
+    refused = issubclass(type(error), OSError) or (
+        issubclass(type(error), RuntimeError) and "start new thread" in exception_text(error)
+    )
+    hint = _process_hint(error.__traceback__) if refused else ""
+    return f" ({hint})" if hint else ""
+
+
+def _process_hint(trace: Optional[TracebackType]) -> str:
+    """The hint for a traceback that ends in the library's modules for processes and threads, or in a call of
+    `os.fork`."""
+    import traceback  # as below
+
+    frames = traceback.extract_tb(trace, limit=-20) if trace else []
+    files = [frame.filename.split("/") for frame in frames[-8:]]
+    if ["multiprocessing", "synchronize.py"] in [file[-2:] for file in files]:
+        return SEMAPHORE_HINT
+    forks = bool(frames) and "os.fork" in (frames[-1].line or "")
+    return PROCESS_HINT if forks or any(part in file for file in files for part in PROCESS_MODULES) else ""
+
+
+def refuse_breakpoint(*arguments: Any, **options: Any) -> None:
+    """Called by `breakpoint()` in a game, where a debugger would wait for a terminal that is not there."""
+    raise RuntimeError(f"breakpoint(): {DEBUGGER_HINT}")
+
+
 def bot_frames(trace: Optional[TracebackType], root: str) -> List[traceback.FrameSummary]:
     """The frames of a traceback that are in the bot's files."""
     import traceback  # imported here because most bots never need it
@@ -106,7 +151,7 @@ def crash_text(error: BaseException, root: str) -> str:
         lines.append(f'File "{name}", line {frame.lineno}, in {frame.name}')
         if frame.line:
             lines.append(f"    {frame.line}")
-    text = "\n".join([*lines, exception_text(error)])
+    text = "\n".join([*lines, exception_text(error) + explanation(error)])
     return text.encode("utf-8", "backslashreplace")[-MAX_CRASH_BYTES:].decode("utf-8", "ignore")
 
 
@@ -131,8 +176,8 @@ def load_error(error: BaseException, root: str, file: str) -> LoadError:
     if frames:
         shown = path_in_bot_folder(frames[-1].filename, root) or shown
         line = frames[-1].lineno
-    words = exception_text(error)
+    words = exception_text(error) + explanation(error)
     if isinstance(error, ImportError):
-        hint = "only Python's own library, NumPy and files beside the bot can be imported"
+        hint = NUMPY_HINT if (error.name or "").split(".")[0] == "numpy" else IMPORT_HINT
         return LoadError(f"an import fails: {words}", shown, line, hint, crash_text(error, root))
     return LoadError(f"fails while it is loaded: {words}", shown, line, "", crash_text(error, root))

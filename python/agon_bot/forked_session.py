@@ -103,8 +103,9 @@ class ForkedSession(Session):
             kind = message.get("type")
             shim = self.shim
             if kind == "bye":
-                if shim is not None:
-                    shim.match_over(message)
+                last_words = self.match_over(message)
+                if last_words:
+                    packets.send({**last_words, "id": 0})
                 return 0
             if kind == "start" and shim is not None and shim.lifetime == "game":
                 if (self.started or not self.playing) and not self.fork_game():

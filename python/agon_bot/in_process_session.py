@@ -48,11 +48,17 @@ def bot_root(shim: Shim) -> str:
     return os.path.join(os.path.realpath(inner.root), "")
 
 
+PACKAGE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "")
+"""This package. A bot in its author's home folder has the folder of this package below it."""
+
+
 class BotFiles:
     """Tells the bot's files from other files."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, source: str = "") -> None:
         self.root = root
+        # Where the author has the files, if the bot runs from a copy of them. Folders of the copy are links to there.
+        self.source = os.path.join(source, "") if source else ""
         self.known: Dict[str, bool] = {}
 
     def has(self, file: str) -> bool:
@@ -61,6 +67,14 @@ class BotFiles:
         if own is None:
             path = os.path.realpath(file)
             # `<frozen importlib>` and similar names are not files; as paths they would be inside any folder.
-            own = path.startswith(self.root) and file[:1] != "<" and "site-packages" not in path
+            inside = path.startswith(self.root) or (self.source != "" and path.startswith(self.source))
+            own = inside and file[:1] != "<" and "site-packages" not in path and not path.startswith(PACKAGE)
             self.known[file] = own
         return own
+
+    def real_path(self, file: str) -> str:
+        """The path of a file of the bot where its author has it."""
+        path = os.path.realpath(file)
+        if self.source and path.startswith(self.root):
+            return os.path.join(self.source, os.path.relpath(path, self.root))
+        return path

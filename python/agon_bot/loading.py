@@ -48,6 +48,18 @@ class Loaded(NamedTuple):
         return os.path.relpath(self.file, self.root)
 
 
+ENCODING_HINT = "save it as UTF-8 text: in the editor's Save As dialog, choose the encoding UTF-8"
+
+
+def encoding_problem(text: bytes) -> Optional[str]:
+    """What is wrong with the encoding of a file: some editors save UTF-16. `None` if nothing is obvious."""
+    start = text[:2]
+    # Without a mark at the start, one byte of each letter is zero.
+    if start in (b"\xff\xfe", b"\xfe\xff") or (start.isascii() and start.count(0) == 1):
+        return "does not parse: it is saved as UTF-16, not as UTF-8"
+    return "does not parse: it contains NUL bytes, so it is not a text file" if b"\0" in text else None
+
+
 SyntaxFix = Callable[[ast.Module], ast.Module]
 
 
@@ -55,10 +67,14 @@ def parse(file: str, root: str) -> ast.Module:
     """The syntax tree of a file."""
     try:
         with open(file, "rb") as source:
-            return ast.parse(source.read(), file)
+            text = source.read()
+        problem = encoding_problem(text)
+        if problem is not None:
+            raise LoadError(problem, os.path.basename(file), None, ENCODING_HINT)
+        return ast.parse(text, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, ValueError) and not isinstance(error, SyntaxError):
-            raise LoadError(f"does not parse: {error}", os.path.basename(file), None, "save it as UTF-8 text") from None
+            raise LoadError(f"does not parse: {error}", os.path.basename(file), None, ENCODING_HINT) from None
         raise load_error(error, root, file) from None
     except OSError as error:
         raise LoadError(f"cannot be read: {error.strerror}", os.path.basename(file)) from None
@@ -78,10 +94,12 @@ def choose_file(target: Target, fits: Callable[[ast.Module, str], bool], expecte
     if fixed:
         file = os.path.join(folder, fixed)
         if not os.path.isfile(file):
+            reject_notebook(folder, shown)
             raise LoadError(f"the folder has no {fixed}", shown, None, f"put {expected} into {fixed}")
         return file
     files = _python_files(folder)
     if not files:
+        reject_notebook(folder, shown)
         raise LoadError("the folder has no .py file", shown, None, f"put {expected} there")
     # If there is only one file, its error says more than "none fits".
     fitting = files if len(files) == 1 else [file for file in files if _fits_quietly(file, folder, fits)]
@@ -92,6 +110,14 @@ def choose_file(target: Target, fits: Callable[[ast.Module, str], bool], expecte
         names = ", ".join(os.path.relpath(file, folder) for file in fitting)
         raise LoadError(f"several files have {expected}: {names}", shown, None, "name one of them: FOLDER/FILE.py")
     return fitting[0] if len(fitting) == 1 else alike[0]
+
+
+def reject_notebook(folder: str, shown: str) -> None:
+    """Raises an error if a folder without the bot's file has a notebook."""
+    for name in sorted(os.listdir(folder)):
+        if name.lower().endswith(".ipynb"):
+            what = f"the folder has a notebook, {name}, which is not a Python file"
+            raise LoadError(what, shown, None, f"save its code as a .py file: jupyter nbconvert --to script {name}")
 
 
 def _python_files(folder: str) -> List[str]:

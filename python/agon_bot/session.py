@@ -5,8 +5,8 @@
 | `hello` | loads the bot | `protocol`, and the bot's `name` and `contributor` if it has them; or `error` |
 | `start` | starts a game: sets the seed | |
 | `turn` | one call | `answer`; or `fault` (`crash`, `garbled`, `illegal`, `timeout`) with its text in `says` |
-| `end` | ends the game: `adjust()` | `crash` if something failed |
-| `bye` | ends the match: `train()`, then the process exits | none |
+| `end` | ends the game: `adjust()` | `fault` with its text in `says` if that failed |
+| `bye` | ends the match: `train()`, then the process exits | `fault` with its text in `says` if that failed; else none |
 
 An exception of the bot's code becomes a reply. The process continues, because the game may.
 """
@@ -79,13 +79,18 @@ class Session:
                 return 0
             message = json.loads(line) if self.shim is None else self.shim.decode(line)
             if message.get("type") == "bye":
-                if self.shim is not None:
-                    self.shim.match_over(message)
+                last_words = self.match_over(message)
+                if last_words:
+                    self.channel.send({**last_words, "id": 0})
                 return 0
             reply = self.reply(message)
             self.channel.send({**reply, "id": message.get("id")})
             if "error" in reply:
                 return 2
+
+    def match_over(self, message: Message) -> Message:
+        """Ends the match. Returns the fault of the bot, if it has failed."""
+        return (self.shim.match_over(message) if self.shim is not None else None) or {}
 
     def reply(self, message: Message) -> Message:
         """The reply to one message. The reply to an unknown type is its `id` alone: a newer host may send such

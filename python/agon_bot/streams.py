@@ -8,6 +8,8 @@ import os
 import resource
 import sys
 
+from .errors import refuse_breakpoint
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import List, TextIO
@@ -23,7 +25,8 @@ def move_descriptor_up(descriptor: int) -> int:
 
 
 def disable_output_buffering() -> None:
-    """Makes the standard streams unbuffered, so that they never need a flush."""
+    """Makes the standard streams unbuffered, so that they never need a flush. A debugger gets no terminal."""
+    sys.breakpointhook = refuse_breakpoint
     for number, name in ((1, "stdout"), (2, "stderr")):
         raw = open(number, "wb", buffering=0, closefd=False)
         stream = io.TextIOWrapper(raw, "utf-8", "backslashreplace", write_through=True)  # type: ignore[arg-type]
@@ -45,6 +48,8 @@ def isolate_streams(log: int, *kept: int) -> List[int]:
 
 
 def replace_standard_streams() -> None:
+    """Gives the bot an empty input and its log as output. A debugger gets no terminal."""
+    sys.breakpointhook = refuse_breakpoint
     empty = os.open(os.devnull, os.O_RDONLY)
     if empty != 0:
         os.dup2(empty, 0)

@@ -70,6 +70,32 @@ class ForbiddenNames(unittest.TestCase):
         }.items():
             self.assertEqual(self.forbidden(text), words, text)
 
+    def test_members_of_allowed_modules_are_forbidden_however_they_are_reached(self) -> None:
+        for text, words in {
+            "import io\nf = io.open('x')": ["uses io.open"],
+            "import io\nf = io.FileIO('x')": ["uses io.FileIO"],
+            "import io as i\nread = i.open": ["uses io.open"],
+            "import _io\n_io.FileIO(3)": ["uses io.FileIO"],
+            "from io import open as read": ["imports io.open"],
+            "from io import StringIO, FileIO": ["imports io.FileIO"],
+            "from io import *": ["imports io.FileIO", "imports io.open"],
+            "import io\ngetattr(io, 'FileIO')": ["reaches io.FileIO"],
+            "import codecs\ncodecs.open('x')": ["uses codecs.open"],
+            "from codecs import open as x": ["imports codecs.open"],
+            "import posix": ["imports posix"],
+            "from fcntl import flock": ["imports fcntl"],
+            "def f():\n    import resource": ["imports resource"],
+        }.items():
+            self.assertEqual(self.forbidden(text), words, text)
+
+    def test_forbidden_member_has_file_line_and_word(self) -> None:
+        found = report("solitude-scramble", {"Submission.py": GOOD, "data.py": "import io\n\nF = io.open('x')\n"})
+        self.assertEqual(bad(found, "forbidden"), [("data.py", 3, "uses io.open, which is not allowed")])
+
+    def test_other_members_of_these_modules_are_allowed(self) -> None:
+        text = "import io, codecs\nfrom io import StringIO\nx = io.StringIO()\ny = codecs.encode('a', 'rot13')"
+        self.assertEqual(self.forbidden(text), [])
+
     def test_similar_names_are_allowed(self) -> None:
         for text in (
             "import re\nx = re.compile('a')",
@@ -88,6 +114,52 @@ class ForbiddenNames(unittest.TestCase):
     def test_other_games_allow_all_modules(self) -> None:
         found = report("connect-five", {"A.py": "import os\nclass A:\n    def get_move(self): open('data/x')\n"})
         self.assertEqual(bad(found, "forbidden"), [])
+
+
+class ForbiddenLibraries(unittest.TestCase):
+    """Libraries that the organiser of a competition forbids."""
+
+    BOT = "class A:\n    def determine_next_move(self, grid, enemies, game_info): pass\n"
+
+    def forbidden(self, text: str, *libraries: str) -> List[Tuple[int, str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + self.BOT)
+            found = check_source("colour-battle", Target(path), libraries)
+        return [(line, what) for _, line, what in bad(found, "forbidden")]
+
+    def test_forbidden_libraries_are_found_however_they_are_imported(self) -> None:
+        for text in (
+            "import json\n",
+            "import os, json.decoder as d\n",
+            "from json import decoder\n",
+            "from json.decoder import JSONDecoder\n",
+            "try:\n    import json\nexcept ImportError: pass\n",
+            "import importlib\nimportlib.import_module('json.decoder')\n",
+            "__import__('json')\n",
+        ):
+            with self.subTest(text):
+                found = self.forbidden(text, "json")
+                self.assertEqual(len(found), 1, found)
+                self.assertIn("this competition forbids json", found[0][1])
+
+    def test_part_of_a_library_is_forbidden_alone(self) -> None:
+        text = "import json\nfrom json import decoder\nimport jsonschema_of_mine\n"
+        self.assertEqual(
+            self.forbidden(text, "json.decoder"), [(2, "imports json.decoder; this competition forbids json.decoder")]
+        )
+
+    def test_missing_forbidden_library_is_reported_once(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import no_such_library\n" + self.BOT)
+            found = check_source("colour-battle", Target(path), ["no_such_library"])
+        self.assertEqual([f["kind"] for f in found["findings"] if f["bad"]], ["forbidden"])
+
+    def test_own_files_and_other_libraries_are_allowed(self) -> None:
+        self.assertEqual(self.forbidden("import json\nfrom . import scipy\n", "scipy", "jso"), [])
 
 
 class Signatures(unittest.TestCase):

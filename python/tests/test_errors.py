@@ -144,7 +144,7 @@ class DuringTheGame(BotFolderTestCase):
                 self.assertIn(name, reply["says"])
                 self.assertLessEqual(len(reply["says"]), 8192)
             self.assertEqual(process.turn(connect(games=6))["answer"], "6")
-            self.assertIn("adjust(): ", process.ask(type="end")["crash"])
+            self.assertIn("adjust(): ", process.ask(type="end")["says"])
 
     @needs_numpy
     def test_hider_with_failing_constructor_crashes_at_each_move(self):

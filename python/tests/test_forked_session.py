@@ -426,7 +426,7 @@ class Games(ZygoteTestCase):
         child = self.bot(self.write("Bot.py", text))
         child.hello()
         child.start()
-        self.assertIn("ZeroDivisionError", child.ask(type="end")["crash"])
+        self.assertIn("ZeroDivisionError", child.ask(type="end")["says"])
 
 
 if __name__ == "__main__":

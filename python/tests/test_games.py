@@ -315,7 +315,7 @@ class Library(unittest.TestCase):
             for entry in json.load(file)[:4]:
                 room = Map(entry["map_seed"])
                 for x0, y0, x1, y1, sees in entry["pairs"]:
-                    self.assertEqual(see_each_other(room, (x0, y0), (x1, y1)), bool(sees), (x0, y0, x1, y1))
+                    self.assertEqual(bool(see_each_other(room, (x0, y0), (x1, y1))), bool(sees), (x0, y0, x1, y1))
 
 
 if __name__ == "__main__":

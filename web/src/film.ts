@@ -19,6 +19,7 @@ export interface LogLine {
 export interface SeatOutcome {
   score: number;
   place: number;
+  stats?: number[];
 }
 
 export interface Outcome {
@@ -34,6 +35,8 @@ export interface Film {
   names: string[];
   roles?: string[];
   contributors?: (string | null)[];
+  /** Numbers of the bots among all that take part, by seat: a bot has one colour in all its games. */
+  colours?: number[];
   settings: { [name: string]: Json };
   seed?: string;
   first: Json;
@@ -48,6 +51,8 @@ export interface Film {
   /** Whether the game is in progress: more parts follow. */
   live?: boolean;
   score: { name: string; unit: string; decimals: number };
+  /** Statistic that results show beside the score. */
+  beside?: { stat: number; name: string; decimals: number };
   digest?: string;
   logs?: LogLine[];
 }

@@ -47,7 +47,7 @@ export class Pages {
    */
   make(game, bots, seed) {
     const [record, page] = [join(this.folder, `${game}.agon`), join(this.folder, `${game}.html`)];
-    execFileSync(this.agon, ['play', game, ...bots, '--seed', `${seed}`, '--record', record], { stdio: 'pipe' });
+    execFileSync(this.agon, ['play', game, ...bots, '--seed', `${seed}`, '--force', '--record', record], { stdio: 'pipe' });
     execFileSync(this.agon, ['replay', record, '--html', page], { stdio: 'pipe' });
     return `file://${page}`;
   }

@@ -167,6 +167,41 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await context.close();
   });
 
+  test('the key i shows the ids of Colour Battle as numbers', async () => {
+    const film = filmIn(address['colour-battle'] as string);
+    const { page, context, problems } = await open(`${address['colour-battle']}#t=5`);
+    await standsAt(page, 5);
+    const board = page.locator('.colour canvas');
+    const canvas = (): Promise<string> => board.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
+    const isDrawn = (): Promise<boolean> => board.evaluate((element) => (element as HTMLCanvasElement).width === (element as HTMLCanvasElement).height);
+    await expect.poll(isDrawn, { message: 'a canvas that was drawn is a square' }).toBe(true);
+    const numbers = page.getByRole('checkbox', { name: 'Ids as numbers' });
+    const ids = page.locator('.ids > span');
+    const withLetters = await canvas();
+    expect([await numbers.isChecked(), await ids.count()]).toEqual([false, 0]);
+
+    await page.keyboard.press('i');
+    const { bots } = film.first as unknown as { bots: { id: number; seat: number }[] };
+    const wanted = bots.map((bot) => `${bot.id} ${film.names[bot.seat]}`);
+    await expect.poll(() => ids.allInnerTexts()).toEqual(wanted);
+    expect(await numbers.isChecked()).toBe(true);
+    await expect.poll(canvas, { message: 'the canvas has numbers' }).not.toBe(withLetters);
+    const withNumbers = await canvas();
+
+    // The key works while the slider or a checkbox of the viewer has the focus, and with a modifier it is another one's.
+    await page.keyboard.press('Control+i');
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('i');
+    await expect.poll(() => ids.count()).toBe(0);
+    await expect.poll(canvas).toBe(withLetters);
+    await numbers.focus();
+    await page.keyboard.press('i');
+    await expect.poll(() => ids.allInnerTexts()).toEqual(wanted);
+    await expect.poll(canvas).toBe(withNumbers);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('faults, output and hostile names are shown as text; one global, no hash', async () => {
     const { page, context, problems } = await open(address['connect-five'] as string);
     const film = filmIn(address['connect-five'] as string);

@@ -4,6 +4,7 @@ import { viewerTexts } from '../src/viewer_texts';
 import { texts as connectFive } from '../src/games/connect-five/texts';
 import { texts as wordRacer } from '../src/games/word-racer/texts';
 import { newWords } from '../src/games/word-racer/view';
+import colourBattle from '../src/games/colour-battle/view';
 import { turnFromHash, hashWithTurn } from '../src/turn_hash';
 import { colour, textColourOn, letter } from '../src/palette';
 import { initialSpeed, Playback, SPEEDS } from '../src/playback.svelte';
@@ -175,4 +176,19 @@ test('viewer texts format times and answers', () => {
   expect(viewerTexts.describeAnswer('L', undefined)).toBe('left');
   expect(viewerTexts.describeAnswer('4', connectFive.answer)).toBe('column 4');
   expect([wordRacer.answer('X12'), wordRacer.answer('26')]).toEqual(['X at 12', 'at 26']);
+});
+
+describe('colours of bots', () => {
+  const frame = (ids: number[]) => ({ bots: ids.map((id, seat) => ({ seat, id })) }) as unknown as Parameters<typeof colourBattle.badge>[0];
+
+  test('a bot keeps its colour when ids are dealt again', () => {
+    const games = [frame([3, 1, 2]), frame([2, 3, 1])];
+    expect(games.map((first) => colourBattle.badge(first, 0).colour)).toEqual([0, 0]);
+    expect(games.map((first) => colourBattle.badge(first, 0).letter)).toEqual(['C', 'B']);
+  });
+
+  test('a bot keeps its colour in another arena, where it has another seat', () => {
+    expect(colourBattle.badge(frame([1, 2]), 0, [7, 4]).colour).toBe(7);
+    expect(colourBattle.badge(frame([1, 2]), 1, [9, 7]).colour).toBe(7);
+  });
 });

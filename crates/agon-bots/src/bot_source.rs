@@ -9,7 +9,7 @@ use agon_league::config::{EntrantBot, EntrantSpec};
 use crate::error::Diagnostic;
 use crate::manifest;
 use crate::prepare::PrepareError;
-use crate::source::players_yml;
+use crate::source::{notebook, players_yml};
 
 /// Where a bot comes from. Paths are as the user wrote them, relative to the folder of the [`PrepareContext`](crate::PrepareContext).
 /// `Display` gives the bot spec back.
@@ -128,10 +128,19 @@ impl BotSource {
         let json = text.strip_prefix("json:");
         let command = json.unwrap_or(text);
         let path = Path::new(split_class(text, folder).0);
-        if json.is_none() && !command.contains(' ') && has_ending(path, &["py", "zip", "yml", "yaml"]) {
-            let rejection =
-                BotRejection::new("the file does not exist", "write the path relative to the current folder");
-            return Err(PrepareError::Refused { bot: text.to_owned(), rejection: Box::new(rejection) });
+        let refused = |rejection: BotRejection| {
+            Err(PrepareError::Refused { bot: text.to_owned(), rejection: Box::new(rejection) })
+        };
+        if json.is_none() && !command.contains(' ') && notebook::is_notebook(path) {
+            return refused(notebook::rejection(path));
+        }
+        let is_path = !command.contains(' ') || has_ending(path, &["zip"]);
+        if json.is_none() && is_path && has_ending(path, &["py", "zip", "yml", "yaml"]) {
+            return refused(missing_path("the file does not exist", path, folder));
+        }
+        // A path without arguments that does not exist: most often a folder that was mistyped or not created yet.
+        if json.is_none() && !command.contains(' ') && command.contains('/') && !folder.join(path).exists() {
+            return refused(missing_path("there is no such file or folder", path, folder));
         }
         // A single word is a command only if it is a path: `random` is probably a house bot without `house:`.
         if json.is_none() && !command.contains([' ', '/']) {
@@ -167,6 +176,19 @@ impl fmt::Display for BotSource {
             Self::Package { spec, .. } => f.write_str(spec),
         }
     }
+}
+
+/// The rejection of a path that does not exist. It names the first folder that is missing.
+fn missing_path(what: &str, path: &Path, folder: &Path) -> BotRejection {
+    let parents: Vec<&Path> = path.ancestors().skip(1).filter(|at| !at.as_os_str().is_empty()).collect();
+    let hint = match parents.into_iter().rev().find(|at| !folder.join(at).exists()) {
+        Some(missing) => format!(
+            "there is no folder {}; write the path relative to the current folder, or create a bot with `agon new GAME DIR`",
+            missing.display()
+        ),
+        None => "write the path relative to the current folder".to_owned(),
+    };
+    BotRejection::new(what, hint)
 }
 
 fn has_ending(path: &Path, endings: &[&str]) -> bool {
@@ -241,6 +263,33 @@ mod tests {
             assert_eq!(source, expected, "{text}");
             assert_eq!(source.to_string(), text);
         }
+    }
+
+    #[test]
+    fn notebook_is_rejected_with_the_way_to_a_python_file() {
+        let folder = folder();
+        fs::write(folder.path().join("my bot.ipynb"), "{}").unwrap();
+        for text in ["bot.ipynb", "./bots/bot.IPYNB"] {
+            let told = failure(text, folder.path());
+            assert!(told.contains("a notebook is not a Python file"), "{told}");
+            assert!(told.contains(&format!("jupyter nbconvert --to script {text}")), "{told}");
+        }
+    }
+
+    #[test]
+    fn missing_folder_is_named() {
+        let folder = folder();
+        let told = failure("./no/such/bot", folder.path());
+        assert!(
+            told.starts_with(
+                "./no/such/bot: there is no such file or folder\nhint: there is no folder ./no;"
+            ),
+            "{told}"
+        );
+        let told = failure("built/none", folder.path());
+        assert!(told.ends_with("hint: write the path relative to the current folder"), "{told}");
+        let told = failure("gone/bot.py", folder.path());
+        assert!(told.contains("there is no folder gone;"), "{told}");
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub fn hide_other_bots(seats: Vec<&mut PlayerSpec>) -> Result<(), Diagnostic> {
 
 /// Hides these files and folders from a program, and their compiled or copied forms.
 pub fn hide_paths(seat: &mut ProgramSpec, mut hidden: Vec<PathBuf>) -> Result<(), Diagnostic> {
+    hidden.append(&mut seat.program.hidden);
     hidden.sort();
     hidden.dedup();
     // The program may run from a copy of its folder.

@@ -7,6 +7,7 @@
 
 pub mod bot_source;
 pub mod check;
+pub mod debug_line;
 pub mod error;
 pub mod isolation;
 pub mod manifest;

@@ -60,7 +60,7 @@ impl Manifest {
         // Errors show the path as the user wrote it.
         let file = Path::new(bot).join(FILE);
         let whole = from.join(&file);
-        let unreadable = |e| Diagnostic::io("read", &file, &e, "check the read permission");
+        let unreadable = |e| Diagnostic::named_path("read", &file, &e, "check the read permission");
         if whole.metadata().map_err(unreadable)?.len() > MAX_BYTES {
             let what = format!("{}: larger than {MAX_BYTES} bytes", file.display());
             return Err(Diagnostic::wrong_use(

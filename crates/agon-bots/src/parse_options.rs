@@ -37,7 +37,7 @@ pub fn settings(info: &GameInfo, pairs: &[String], folder: &Path) -> Result<(Set
         if is_asset && text != "built-in" {
             let path = Path::new(text);
             let content = std::fs::read(folder.join(path)).map_err(|e| {
-                Diagnostic::io("read", path, &e, "check that the file exists and is readable")
+                Diagnostic::named_path("read", path, &e, "check that the file exists and is readable")
             })?;
             texts.push((name, assets.insert(content)));
         } else {

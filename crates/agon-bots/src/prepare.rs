@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_core::{Assets, Settings};
+use agon_core::{Assets, SelfDescription, Settings};
 use agon_engine::any_game::{MatchSetup, PlayError};
 use agon_engine::{AnyGame, BotLoadError, PlayerSpec, ProgramSpec};
 use agon_host::BotRejection;
@@ -10,6 +10,7 @@ use agon_host::BotRejection;
 use crate::bot_source::BotSource;
 use crate::error::Diagnostic;
 use crate::resolve::Resolver;
+use crate::source::archive::ArchiveLimits;
 use crate::source::git::Repository;
 use crate::{MessageSink, isolation, package};
 
@@ -39,6 +40,8 @@ pub struct PrepareContext<'c> {
     /// Settings of the game and the files that they name. They define the content of the file that the game gives to its bots; without
     /// them it has its default content.
     pub settings: Option<(&'c Settings, &'c Assets)>,
+    /// How large a `.zip` may be.
+    pub archive_limits: ArchiveLimits,
 }
 
 /// A bot that can be seated.
@@ -166,7 +169,10 @@ pub fn prepare(
         BotSource::Manifest(_) => resolver.resolve_manifest(notify),
         BotSource::Python { path, class } => resolver.resolve_python_path(path, class.as_deref(), notify),
         BotSource::Zip { path, class } => resolver.resolve_zip(path, class.as_deref()),
-        BotSource::PlayersYml { list, entry } => resolver.resolve_players_yml(list, entry.as_deref()),
+        BotSource::PlayersYml { list, entry } => {
+            let player = resolver.resolve_players_yml(list, entry.as_deref());
+            return Ok(PreparedBot::new(source, player.map_err(|trouble| trouble.of(&bot))?));
+        }
         BotSource::Command { command, json_lines } => resolver.resolve_command(command, *json_lines),
     };
     let program = program.map_err(|trouble| trouble.of(&bot))?;
@@ -191,8 +197,9 @@ pub fn isolate(bots: &mut [PreparedBot], context: &PrepareContext<'_>) -> Result
     isolation::hide_other_bots(bots.iter_mut().map(|bot| &mut bot.player).collect())
 }
 
-/// Starts every program once, so that a bot that does not start is rejected before any game.
-pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<(), Diagnostic> {
+/// Starts every program once, so that a bot that does not start is rejected before any game. Returns what the bots say about
+/// themselves, in seat order.
+pub fn try_load(table: &dyn AnyGame, plan: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, Diagnostic> {
     table.try_load(plan).map_err(|error| match error {
         PlayError::BotLoad(BotLoadError { seat, rejection: refusal }) => {
             refusal.of_bot(&plan.seats[seat.index()].spec())

@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 use agon_core::sanitize::replace_controls;
 use agon_core::{BotFile, GameInfo, PythonApi};
-use agon_engine::ProgramSpec;
-use agon_host::BotRejection;
-use agon_host::Program;
+use agon_engine::{PlayerSpec, ProgramSpec};
+use agon_host::{BotRejection, Program, ProgramError, ScratchDir};
 
 use crate::MessageSink;
 use crate::error::Diagnostic;
-use crate::manifest::Manifest;
+use crate::manifest::{self, Manifest};
 use crate::prepare::{ExtraFile, PrepareContext, PrepareError, SandboxMode};
 use crate::source::source_check::{check_source, only_bot};
-use crate::source::{archive, content_hash, overlay_dir, players_yml, submission_root};
+use crate::source::{
+    archive, class_name, content_hash, overlay_dir, players_yml, published_name, submission_root,
+    submitted_folder,
+};
 
 /// Reason why a source cannot be resolved: a [`PrepareError`] before the bot's name is added.
 pub(crate) enum ResolveError {
@@ -86,7 +88,8 @@ impl Resolver<'_> {
             return Err(BotRejection::new(what, hint).into());
         }
         let whole = self.context.folder.join(path).canonicalize()?;
-        let name = class.map_or_else(|| stem(&whole), str::to_owned);
+        let own_name = || info.bots.named_class.and_then(|method| class_name::of_bot(&whole, method));
+        let name = class.map(str::to_owned).or_else(own_name).unwrap_or_else(|| stem(&whole));
         let hash = content_hash::hash(&whole, &class.map_or(vec![], |class| vec![class]))?;
         let seat = self.python_seat(name, hash);
         // The bot's data and additional files are beside its file.
@@ -99,7 +102,7 @@ impl Resolver<'_> {
             let Some(beside) = self.context.extra_file else {
                 return Ok(seat(self.python_program(&whole, class)?));
             };
-            let home = overlay_dir::of(&source, &[beside.name])?;
+            let home = overlay_dir::of(&source, &[])?;
             let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
             let mut program = self.python_program(&target, class)?;
             program.readable_dirs.push(source);
@@ -122,31 +125,33 @@ impl Resolver<'_> {
         Ok(ProgramSpec { logs_dir: Some(learning.logs), scratch_dir: Some(Arc::new(home)), ..seat(program) })
     }
 
-    /// A Python bot in a `.zip`.
+    /// A bot in a `.zip`: with an `agon.toml`, or a Python bot. In a game without a Python API, what the server accepts too.
     pub(crate) fn resolve_zip(&self, path: &Path, class: Option<&str>) -> Result<ProgramSpec, ResolveError> {
         let info = self.game_info()?;
-        let Some(python) = info.bots.python else {
-            let hint = "unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes";
-            return Err(
-                BotRejection::new(format!("{} does not accept bots as .zip", info.title), hint).into()
-            );
-        };
         let whole = self.context.folder.join(path);
-        let home = archive::unpack(&whole).map_err(|refusal| {
+        let home = archive::unpack(&whole, self.context.archive_limits).map_err(|refusal| {
             // Errors show the path as the user wrote it.
             let own = refusal.file.as_deref().is_some_and(|file| Path::new(file) == whole);
             if own { refusal.in_file(path.display().to_string()) } else { refusal }
         })?;
+        if let Some(root) = submitted_folder::manifest_folder(home.path()) {
+            return self.resolve_zipped_manifest(home, &root);
+        }
         let root = submission_root(home.path());
+        let Some(python) = info.bots.python else {
+            let root = submitted_folder::command_folder(info, &root)?;
+            return self.resolve_zipped_manifest(home, &root);
+        };
         let mut target = root.clone();
         if class.is_none() && python == PythonApi::Class {
-            let survey = check_source(&self.python_program(&root, None)?)?;
+            let survey = check_source(&self.python_program(&root, None)?, &[])?;
             target = only_bot(&root, &survey)?.unwrap_or(root);
         }
         let mut program = self.python_program(&target, class)?;
         let (name, extra) =
             if target.is_file() { (stem(&target), stem(&target)) } else { (stem(path), String::new()) };
-        let name = class.map_or(name, str::to_owned);
+        let own_name = || info.bots.named_class.and_then(|method| class_name::of_bot(&target, method));
+        let name = class.map(str::to_owned).or_else(own_name).unwrap_or(name);
         let hash = content_hash::hash(home.path(), &[class.unwrap_or_default(), &extra])?;
         let mut logs = None;
         if info.bots.keeps_data {
@@ -165,6 +170,37 @@ impl Resolver<'_> {
             scratch_dir: Some(Arc::new(home)),
             ..self.python_seat(name, hash)(program)
         })
+    }
+
+    /// A folder with an `agon.toml` that was unpacked from a `.zip`. The folder is Agon's own, so files are added to it directly.
+    fn resolve_zipped_manifest(&self, home: ScratchDir, root: &Path) -> Result<ProgramSpec, ResolveError> {
+        submitted_folder::make_programs_executable(root)?;
+        let manifest = Manifest::read(self.context.game, "", root)?;
+        let in_manifest = |error: ProgramError| {
+            // Paths of the scratch folder mean nothing to the author.
+            let hidden = format!("{}/", manifest.folder().display());
+            let hint = if error.hint.starts_with("build it first") {
+                "build the bot, then pack it with the built program".to_owned()
+            } else {
+                error.hint
+            };
+            BotRejection::new(error.what.replace(&hidden, ""), hint).in_file(manifest::FILE)
+        };
+        manifest.check_own_view().map_err(in_manifest)?;
+        let program = self.sandboxed(manifest.program(&mut |_| {}).map_err(in_manifest)?)?;
+        let hash = manifest.content_hash(&program.words)?;
+        let name = manifest.name().to_owned();
+        let (spec, mut program, json_lines) = (self.bot.to_owned(), program, manifest.json_lines());
+        if let Some(file) = self.game_info()?.bots.file {
+            write_bot_file(root, file, &self.game_file_content(file))?;
+        }
+        if let Some(beside) = self.context.extra_file {
+            link_extra_file(beside, root, &mut program)?;
+        }
+        program.private = Some(home.whole().to_owned());
+        let scratch_dir = Some(Arc::new(home));
+        let (isolates_calls, logs_dir) = (false, None);
+        Ok(ProgramSpec { name, spec, hash, program, json_lines, isolates_calls, logs_dir, scratch_dir })
     }
 
     fn python_program(&self, path: &Path, class: Option<&str>) -> Result<Program, ResolveError> {
@@ -199,7 +235,7 @@ impl Resolver<'_> {
         &self,
         path: &Path,
         name: Option<&str>,
-    ) -> Result<ProgramSpec, ResolveError> {
+    ) -> Result<PlayerSpec, ResolveError> {
         if !self.game_info()?.bots.players_yml {
             let hint = "name the bot by its path, or by its command in quotes";
             let listed = agon_games::infos().into_iter().filter(|info| info.bots.players_yml);
@@ -209,9 +245,17 @@ impl Resolver<'_> {
             );
         }
         let player = players_yml::choose_in(self.context.folder, path, name)?;
-        let program = self.sandboxed(player.program(self.context.sandbox == SandboxMode::On)?)?;
-        let hash = content_hash::hash(&program.folder, &[&player.command])?;
-        self.command_seat(player.name, hash, program, false)
+        if let Some(house) = player.house_bot() {
+            return Ok(PlayerSpec::House(house.to_owned()));
+        }
+        let mut program = self.sandboxed(player.program(self.context.sandbox == SandboxMode::On)?)?;
+        let mut files = content_hash::all(&program.folder);
+        if let Some(results) = player.results_inside(&program.folder) {
+            files.retain(|file| !file.starts_with(&results));
+            program.hidden.push(results);
+        }
+        let hash = content_hash::hash_files(&program.folder, &files, &[&player.command])?;
+        self.command_seat(player.name, hash, program, false).map(PlayerSpec::Program)
     }
 
     /// A command, run in the base folder.
@@ -245,13 +289,9 @@ impl Resolver<'_> {
     ) -> Result<ProgramSpec, ResolveError> {
         let mut home = None;
         let file = self.game_info()?.bots.file;
-        let added: Vec<&str> = file
-            .map(|file| file.name)
-            .into_iter()
-            .chain(self.context.extra_file.map(|beside| beside.name))
-            .collect();
-        if !added.is_empty() {
-            let view = overlay_dir::of(&program.folder, &added)?;
+        if file.is_some() || self.context.extra_file.is_some() {
+            let replaced: Vec<&str> = file.map(|file| file.name).into_iter().collect();
+            let view = overlay_dir::of(&program.folder, &replaced)?;
             if let Some(file) = file {
                 write_bot_file(view.path(), file, &self.game_file_content(file))?;
             }
@@ -260,9 +300,11 @@ impl Resolver<'_> {
             }
             let source = std::mem::replace(&mut program.folder, view.path().to_owned());
             // `../` has a different meaning in the bot's view of the files, so such paths become absolute.
-            for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
-                if let Ok(path) = source.join(&*word).canonicalize() {
-                    *word = path.display().to_string();
+            for (number, word) in program.words.iter_mut().enumerate() {
+                let path = source.join(&*word);
+                let whole = if number == 0 { with_real_folder(&path) } else { path.canonicalize().ok() };
+                if let Some(whole) = whole.filter(|_| word.starts_with("../")) {
+                    *word = whole.display().to_string();
                 }
             }
             program.readable_dirs.push(source);
@@ -297,7 +339,8 @@ impl Resolver<'_> {
         if self.context.sandbox == SandboxMode::Off {
             return Ok(program);
         }
-        let program = program.sandboxed();
+        let mut program = program.sandboxed();
+        program.threads_only = !self.game_info()?.bots.may_start_processes;
         program.locate().map_err(BotRejection::from)?;
         require_layers()?;
         Ok(program)
@@ -309,13 +352,17 @@ pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
     words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
 }
 
-/// Links a file into a bot's folder and makes it readable for the bot.
-fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) -> io::Result<()> {
-    let link = folder.join(beside.name);
-    if link.symlink_metadata().is_ok() {
-        std::fs::remove_file(&link)?;
+/// An absolute path whose last part stays unresolved: the interpreter of a virtual environment is a link, and finds its packages by its own path.
+fn with_real_folder(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)).filter(|path| path.exists())
+}
+
+/// Links a file into a bot's folder and makes it readable for the bot. An author's own file of that name is never replaced.
+fn link_extra_file(beside: ExtraFile<'_>, folder: &Path, program: &mut Program) -> Result<(), ResolveError> {
+    if published_name::is_taken(folder, beside.name) {
+        return Err(published_name::name_is_taken(beside.name).into());
     }
-    std::os::unix::fs::symlink(beside.path, link)?;
+    std::os::unix::fs::symlink(beside.path, folder.join(beside.name))?;
     program.readable_dirs.push(beside.path.to_owned());
     Ok(())
 }

@@ -43,8 +43,8 @@ pub struct Language {
     shared: Option<&'static str>,
 }
 
-/// All languages. Commands run in the bot's folder and name only files in it.
-pub const LANGUAGES: [Language; 5] = [
+/// All languages: those of every game, then those of some games. Commands run in the bot's folder and name only files in it.
+pub const LANGUAGES: [Language; 6] = [
     Language {
         id: "python",
         aliases: &["py", "python3"],
@@ -86,6 +86,15 @@ pub const LANGUAGES: [Language; 5] = [
         build: None,
         command: Some("node bot.js"),
         shared: Some("javascript/agon.js"),
+    },
+    Language {
+        id: "scala",
+        aliases: &[],
+        title: "Scala",
+        build: Some("sh build.sh"),
+        // Not `scala`: that is a script which starts Java as another process.
+        command: Some("java -XX:+UseSerialGC -cp build:scala-library.jar Runner"),
+        shared: None,
     },
 ];
 
@@ -160,7 +169,7 @@ pub struct File {
 pub struct Starter {
     /// Files, the author's file first.
     pub files: Vec<File>,
-    /// Commands to run in the folder, in order: build, check, play.
+    /// Commands to run in the folder, in order: build, check, play, write a competition.
     pub commands: Vec<String>,
 }
 
@@ -170,6 +179,12 @@ impl Starter {
         let own_lines = info.bots.text_protocol.is_some();
         let mut files = vec![strategy_file(info, language, names)?];
         let main = files[0].name.clone();
+        let more = info.starters.bots.iter().filter(|bot| bot.language == language.id).skip(1);
+        files.extend(more.map(|bot| File {
+            name: bot.file.to_owned(),
+            content: names.fill_in(bot.text).into_bytes(),
+            description: "part of the bot; its first lines say what it does",
+        }));
         if let Some(shared) = language.shared.filter(|_| !own_lines)
             && let Some(file) = Shared::get(shared)
         {
@@ -192,7 +207,9 @@ impl Starter {
             });
         }
         if info.bots.players_yml {
-            files.push(players_yml(names, command.unwrap_or_default()));
+            let opponents = info.starters.opponents.iter().flat_map(|words| words.split(' '));
+            let opponent = opponents.filter_map(|word| word.strip_prefix("house:")).next_back();
+            files.push(players_yml(names, command.unwrap_or_default(), opponent));
         }
         files.extend(info.starters.files.iter().map(|file| File {
             name: file.name.to_owned(),
@@ -202,6 +219,11 @@ impl Starter {
         let mut commands: Vec<String> = language.build.map(str::to_owned).into_iter().collect();
         commands.push(format!("agon check {} .", info.id));
         commands.extend(info.starters.opponents.iter().map(|words| format!("agon play {} {words}", info.id)));
+        if info.bots.players_yml {
+            commands.push("agon run players.yml".to_owned());
+        }
+        // Beside the folder: what is in the folder is a part of the bot, and the ledger holds the secret seed.
+        commands.push(format!("agon init {} ../{}-cup.toml --short --bot .", info.id, names.shown));
         let content = readme(info, language, names, &files, &commands).into_bytes();
         files.push(File {
             name: "README.md".to_owned(),
@@ -223,7 +245,8 @@ pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>
 /// The file with the bot's strategy.
 fn strategy_file(info: &GameInfo, language: &Language, names: &TemplateNames) -> Result<File, Diagnostic> {
     let Some(bot) = info.starters.bots.iter().find(|bot| bot.language == language.id) else {
-        let all: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
+        let mut all: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
+        all.dedup();
         return Err(Diagnostic::wrong_use(
             format!("{} has no starter in {}", info.id, language.title),
             format!("use one of {}", all.join(", ")),
@@ -250,12 +273,19 @@ fn agon_toml(info: &GameInfo, language: &Language, names: &TemplateNames, comman
 }
 
 /// The list that the game's own tools read.
-fn players_yml(names: &TemplateNames, command: &str) -> File {
-    let players = format!("players:\n- name: {}\n  directory: .\n  command: {command}\n", names.shown);
+fn players_yml(names: &TemplateNames, command: &str, opponent: Option<&str>) -> File {
+    let mut players = format!(
+        "# `agon run players.yml` plays each pair twice and writes results/summary.html.\nplayers:\n\
+         - name: {}\n  directory: .\n  command: {command}\n",
+        names.shown
+    );
+    if let Some(house) = opponent {
+        let _ = write!(players, "- name: {house}\n  command: house:{house}\n");
+    }
     File {
         name: "players.yml".to_owned(),
         content: players.into(),
-        description: "describes the bot to the game's own tools",
+        description: "the bot and an opponent, for `agon run players.yml`",
     }
 }
 
@@ -288,7 +318,10 @@ fn readme(
         ("about", starters.about.trim_end()),
         ("asked", &asked),
         ("files", table.trim_end()),
-        ("steps", if language.build.is_some() { "Build, check, play" } else { "Check, play" }),
+        (
+            "steps",
+            if language.build.is_some() { "Build, check, play, compete" } else { "Check, play, compete" },
+        ),
         ("commands", &commands.join("\n")),
         ("notes", notes.trim_end()),
         ("next", starters.next.trim_end()),
@@ -328,16 +361,20 @@ mod tests {
 
     #[test]
     fn languages_equal_those_of_the_games() {
-        assert_eq!(
-            LANGUAGES.each_ref().map(|language| language.id),
-            agon_core::game_texts::STARTER_LANGUAGES
-        );
+        let required = agon_core::game_texts::STARTER_LANGUAGES;
+        let ids = LANGUAGES.each_ref().map(|language| language.id);
+        assert_eq!(ids[..required.len()], required);
+        for id in &ids[required.len()..] {
+            let has = |info: &&&GameInfo| info.starters.bots.iter().any(|bot| bot.language == *id);
+            assert!(agon_games::infos().iter().any(|info| has(&info)), "no game has a starter in {id}");
+        }
     }
 
     #[test]
     fn starter_of_every_game_and_language_is_complete() {
         for info in agon_games::infos() {
-            for language in &LANGUAGES {
+            let bots = info.starters.bots;
+            for language in LANGUAGES.iter().filter(|one| bots.iter().any(|bot| bot.language == one.id)) {
                 let starter = Starter::new(info, language, &TemplateNames::of("my-bot")).unwrap();
                 let here = format!("{} in {}", info.id, language.title);
                 let read = |name: &str| {

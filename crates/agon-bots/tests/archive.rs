@@ -4,7 +4,9 @@
 use std::fs;
 use std::io::{Cursor, Write as _};
 
-use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, unpack, unpack_into};
+use agon_bots::source::archive::{
+    ArchiveLimits, DEFAULT_PACKED_BYTES, MAX_ENTRIES, unpack, unpack_file, unpack_into,
+};
 use agon_host::BotRejection;
 use tempfile::{TempDir, tempdir};
 use zip::write::SimpleFileOptions;
@@ -190,15 +192,15 @@ fn broken_archives_are_rejected() {
 
 #[test]
 fn zip_bombs_are_rejected_before_they_are_unpacked() {
-    let big = vec![0; MAX_UNPACKED_BYTES as usize + 1];
+    let big = vec![0; ArchiveLimits::default().unpacked() as usize + 1];
     let bomb = deflated(&[("a.py", b"x"), ("bomb.bin", &big)]);
-    assert!(bomb.len() < 200_000);
-    let said = "bomb.bin: with it, the archive unpacks to more than 32 MiB";
+    assert!(bomb.len() < 1_000_000);
+    let said = "bomb.bin: with it, the archive unpacks to more than 256 MiB";
     assert_eq!(refused(&bomb), said);
     // The same in parts.
-    let part = vec![0; 9 << 20];
+    let part = vec![0; 70 << 20];
     let parts = deflated(&[("1", &part), ("2", &part), ("3", &part), ("4", &part)]);
-    assert_eq!(refused(&parts), "4: with it, the archive unpacks to more than 32 MiB");
+    assert_eq!(refused(&parts), "4: with it, the archive unpacks to more than 256 MiB");
     // An archive that declares a small size: both size fields are changed.
     let mut liar = bomb;
     let size = (big.len() as u32).to_le_bytes();
@@ -218,8 +220,12 @@ fn too_many_entries_and_too_large_files_are_rejected() {
     assert!(try_it(&pack(&names[..MAX_ENTRIES])).1.is_ok());
     let folder = tempdir().unwrap();
     let path = folder.path().join("Ana.zip");
-    fs::File::create(&path).unwrap().set_len(MAX_PACKED_BYTES + 1).unwrap();
-    assert_eq!(unpack(&path).unwrap_err().what, "the archive is larger than 8 MiB");
+    fs::File::create(&path).unwrap().set_len(DEFAULT_PACKED_BYTES + 1).unwrap();
+    let refused = |limits| unpack(&path, limits).unwrap_err().what;
+    assert_eq!(refused(ArchiveLimits::default()), "the archive is larger than 64 MiB");
+    assert_eq!(refused(ArchiveLimits::of_packed_bytes(5 << 20)), "the archive is larger than 5 MiB");
+    let more = ArchiveLimits::of_packed_bytes(DEFAULT_PACKED_BYTES + 1);
+    assert!(refused(more).starts_with("the archive is broken"), "{}", refused(more));
 }
 
 #[test]
@@ -227,9 +233,37 @@ fn unpacked_archive_has_its_name_and_is_removed_with_its_owner() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("Ana.zip");
     fs::write(&path, pack(&[raw("MyBot.py", "x")])).unwrap();
-    let home = unpack(&path).unwrap();
+    let home = unpack(&path, ArchiveLimits::default()).unwrap();
     let place = home.path().to_owned();
     assert!(place.ends_with("Ana") && place.join("MyBot.py").is_file());
     drop(home);
     assert!(!place.exists());
+}
+
+#[test]
+fn archive_with_large_weights_is_unpacked_from_its_file() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("Ana Perez.zip");
+    // Larger than the old limits, and not compressible.
+    let mut state = 1_u64;
+    let mut weights = vec![0; 40 << 20];
+    for chunk in weights.chunks_exact_mut(8) {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        chunk.copy_from_slice(&state.to_le_bytes());
+    }
+    fs::write(
+        &path,
+        deflated(&[("Learner.py", b"class Learner: pass\n"), ("data/model_weights.h5", &weights)]),
+    )
+    .unwrap();
+    let home = unpack(&path, ArchiveLimits::default()).unwrap();
+    assert!(fs::read(home.path().join("data/model_weights.h5")).unwrap() == weights);
+    let small = tempdir().unwrap();
+    let refusal = unpack_file(
+        fs::File::open(&path).unwrap(),
+        small.path(),
+        "Ana",
+        ArchiveLimits::of_packed_bytes(9 << 20),
+    );
+    assert_eq!(refusal.unwrap_err().what, "with it, the archive unpacks to more than 36 MiB");
 }

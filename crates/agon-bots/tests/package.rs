@@ -8,6 +8,7 @@ use std::process::Command;
 
 use agon_bots::package::{self, BotPackage};
 use agon_bots::prepare::{PrepareContext, PreparedBot, isolate};
+use agon_bots::source::archive::ArchiveLimits;
 use agon_bots::{BotSource, Diagnostic, SandboxMode, prepare};
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Settings};
@@ -36,7 +37,15 @@ fn place(files: &[(&str, &str)]) -> TempDir {
 
 fn context<'c>(game: &'c str, folder: &'c Path) -> PrepareContext<'c> {
     let sandbox = SandboxMode::Off;
-    PrepareContext { game, folder, sandbox, keep_data: false, extra_file: None, settings: None }
+    PrepareContext {
+        game,
+        folder,
+        sandbox,
+        keep_data: false,
+        extra_file: None,
+        settings: None,
+        archive_limits: ArchiveLimits::default(),
+    }
 }
 
 fn program(bot: PreparedBot) -> ProgramSpec {
@@ -76,6 +85,7 @@ fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
         player: seating,
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     });
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();

@@ -41,7 +41,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Diagnostic> {
             format!("{} does not exist", path.display()),
             format!("write one with `agon init GAME {}`", path.display()),
         ),
-        _ => Diagnostic::io("read", path, &error, "check that it is a readable file"),
+        _ => Diagnostic::named_path("read", path, &error, "check that it is a readable file"),
     })?;
     let text = String::from_utf8(text).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -73,10 +73,22 @@ pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Diagn
             "write a competition file: agon init",
         ));
     };
-    Ok(CompetitionConfig::from_players(
-        info,
-        found.into_iter().map(|player| (player.name.clone(), bot(&player.name))),
-    ))
+    let houses = agon_engine::any_game(info.id)?.house_bots();
+    let mut players = Vec::new();
+    for player in &found {
+        let spec = match player.house_bot() {
+            None => bot(&player.name),
+            Some(house) if houses.iter().any(|known| known.name == house) => format!("house:{house}"),
+            Some(house) => {
+                let names: Vec<&str> = houses.iter().map(|known| known.name).collect();
+                let what = format!("{} has no house bot `{house}`", info.title);
+                let hint = format!("choose one of {}", names.join(", "));
+                return Err(player.reject_command(what, hint).of_bot(&player.name));
+            }
+        };
+        players.push((player.name.clone(), spec));
+    }
+    Ok(CompetitionConfig::from_players(info, players))
 }
 
 /// All mistakes of a file as one failure.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
+use agon_bots::source::players_yml::RESULTS_FOLDER;
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::AnyGame;
@@ -53,7 +54,7 @@ impl LoadedCompetition {
     pub fn of_players(list: &Path, base: &Path) -> Result<Self, Diagnostic> {
         let competition = file::from_players(list, base)?;
         let base = base.canonicalize()?;
-        let results = base.join("results");
+        let results = base.join(RESULTS_FOLDER);
         fs::create_dir_all(&results)
             .map_err(|e| Diagnostic::io("create", &results, &e, "check disk space and write permission"))?;
         let place = CompetitionPaths {
@@ -214,7 +215,7 @@ fn read_assets(
         }
         let path = place.folder.join(name);
         let content = fs::read(&path).map_err(|e| {
-            Diagnostic::io("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
+            Diagnostic::named_path("read", &path, &e, &format!("check `{}` in {}", spec.name, place.named))
         })?;
         settings.set(spec.name, SettingValue::Word(assets.insert(content)));
     }

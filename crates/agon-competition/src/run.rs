@@ -1,6 +1,7 @@
 //! Runs a competition: loads the bots for each phase, with the published history of the earlier phases.
 
 use agon_bots::{Diagnostic, MessageSink};
+use agon_core::PUBLISHED_HISTORY;
 use agon_host::ScratchDir;
 use agon_runner::{ActiveMatches, CompetitionRun, Executor, RunListener, RunOutcome, StopFlag};
 use agon_store::Ledger;
@@ -19,6 +20,8 @@ pub struct RunContext<'m> {
     pub stop: &'m StopFlag,
     /// Current matches, for watching.
     pub boards: ActiveMatches,
+    /// Whether to play all phases without a break, also those before which bots can be resubmitted.
+    pub run_through: bool,
 }
 
 /// Plays until the competition is finished, waits for new versions, or is stopped.
@@ -29,7 +32,7 @@ pub fn run_competition(
     listener: &mut dyn RunListener,
     notify: MessageSink<'_>,
 ) -> Result<RunOutcome, Diagnostic> {
-    let RunContext { runtime, executor, stop, boards } = context;
+    let RunContext { runtime, executor, stop, boards, run_through } = context;
     let run = CompetitionRun {
         competition: &loaded.competition,
         game: loaded.table.as_ref(),
@@ -39,11 +42,12 @@ pub fn run_competition(
         executor,
         stop,
         active_matches: boards,
+        run_through,
     };
     // Files with the published history for bots of later phases.
     let history_folder = ScratchDir::new("history")?;
     let mut bots = |phase: u32| {
-        let path = history_folder.path().join("history.json");
+        let path = history_folder.path().join(PUBLISHED_HISTORY);
         let has_history = phase > 0 && {
             let history = write_history(loaded, ledger, 0..phase, &path);
             runtime.block_on(history)?.is_some()

@@ -34,8 +34,17 @@ pub struct BotRules {
     /// Whether many bots answer at the same time, and none of them may start threads or processes. The host then asks all of
     /// them before it waits for the first answer.
     pub asked_together: bool,
+    /// The method whose class gives a Python bot its name in tables. `None` if bots are named after their files.
+    pub named_class: Option<&'static str>,
+    /// Whether a bot may start other processes. If not, it may still start threads, whose time is charged.
+    pub may_start_processes: bool,
     /// Whether a bot has a folder `data/`, which is kept between matches, and a folder `logs/` with its finished games.
     pub keeps_data: bool,
+    /// Whether tables show the name and the author that a bot gives itself, unless the competition file has them.
+    pub names_itself: bool,
+    /// Whether the tables rank by thinking time. Then the cost of an empty answer is measured in every game and taken out of
+    /// the times of Python bots. The bot that gives such answers is `agon_bot/games/GAME/empty_bot.py`.
+    pub measures_empty_answers: bool,
     /// File that programs find in their folder.
     pub file: Option<BotFile>,
     /// Settings (name and value) that shorten the trial game of a check. Empty if a game is short anyway.

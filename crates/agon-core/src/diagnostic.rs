@@ -203,14 +203,30 @@ impl Diagnostic {
         Self::internal(format!("cannot {doing} {}: {error}", path.display())).hint(hint)
     }
 
-    /// A record file that cannot be parsed.
+    /// An I/O error at a path that the user named. A path that does not exist, is of the wrong kind or may not be used is wrong
+    /// use; a disk that is full or broken is not.
+    pub fn named_path(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
+        use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        let wrong_path = matches!(
+            error.kind(),
+            AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied
+        );
+        Self::io(doing, path, error, hint).of_kind(ErrorKind::usage_if(wrong_path))
+    }
+
+    /// A record file that cannot be parsed: another file or a newer version is wrong use, an altered record is a no.
     pub fn record(path: &Path, error: &RecordError) -> Self {
         let hint = match error {
             RecordError::FutureVersion { .. } => "update Agon",
             RecordError::NotARecord => "use a file written by `agon play ... --record FILE`",
             _ => "get a new copy of the file; a changed record proves nothing",
         };
-        let kind = ErrorKind::usage_if(matches!(error, RecordError::FutureVersion { .. }));
+        let kind = match error {
+            RecordError::FutureVersion { .. } | RecordError::NotARecord => ErrorKind::Usage,
+            RecordError::Truncated { .. } | RecordError::Altered { .. } | RecordError::Malformed { .. } => {
+                ErrorKind::Rejected
+            }
+        };
         Self::new(kind, error).at(Place::file(path.display().to_string())).hint(hint)
     }
 

@@ -140,11 +140,28 @@ pub trait View: Game {
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Picture;
 
-    /// The position as a bot may read it later from its logs folder. `None` for games without logs. It contains nothing
-    /// hidden from the seat.
-    fn log_entry(&self, state: &Self::State, seat: Seat) -> Option<Json> {
-        let _ = (state, seat);
+    /// The same with numbers in place of letters, in a game where bots compute with them. `None` if the game has no such
+    /// picture.
+    fn picture_with_numbers(
+        &self,
+        state: &Self::State,
+        viewpoint: Viewpoint,
+        names: &[String],
+    ) -> Option<Picture> {
+        let _ = (state, viewpoint, names);
         None
+    }
+
+    /// Appends the position as a bot may read it later from its logs folder, as a JSON object. It contains nothing hidden
+    /// from the reader's seat; `None` is a reader that did not play. Returns false for games without logs.
+    fn write_log_entry(&self, state: &Self::State, reader: Option<Seat>, out: &mut String) -> bool {
+        let _ = (state, reader, out);
+        false
+    }
+
+    /// Appends the result of a finished game for the same reader, as a JSON object. Only for games with logs.
+    fn write_log_result(&self, outcome: &Outcome, reader: Option<Seat>, out: &mut String) {
+        let _ = (outcome, reader, out);
     }
 
     /// The finished game as a competition publishes it: JSON text in the shape of the game's rule document. `None` if the

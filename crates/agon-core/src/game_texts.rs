@@ -7,11 +7,18 @@ pub struct CompetitionRules {
     pub preset: &'static str,
     /// Short competition of `agon demo`, with house bots as entrants. `SEED` in it stands for the seed.
     pub demo: &'static str,
+    /// Competition of `agon init --short`, for an author's own bot against a few house bots. It is played in seconds, also by a bot that
+    /// starts slowly. `FILE` in it stands for the file's name.
+    pub short: &'static str,
     /// Whether all entrants play the same seeds. Games then stay hidden until the seed is published.
     pub same_seeds_for_all: bool,
-    /// Whether finished games are published for bots to learn from (`history.json`).
+    /// Whether finished games are published for bots to learn from: as a download, and beside the bots as [`PUBLISHED_HISTORY`].
     pub publishes_history: bool,
 }
+
+/// Name under which the matches of earlier phases lie beside a bot, in games that publish them. It belongs to the organiser: an
+/// author's own file is never replaced, so a bot that has a file of this name is rejected.
+pub const PUBLISHED_HISTORY: &str = "published_history.json";
 
 /// Texts for authors, as Markdown.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +43,7 @@ pub struct Starters {
     pub asked_lines: &'static str,
     /// What to try next.
     pub next: &'static str,
-    /// The author's files, by language.
+    /// The author's files, by language. A language may have several; the first one has the bot's strategy.
     pub bots: &'static [StarterBot],
     /// Further files of every starter.
     pub files: &'static [StarterFile],

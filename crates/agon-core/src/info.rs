@@ -58,6 +58,62 @@ pub struct RequestInfo {
     pub asks: &'static str,
     /// Example of what a person types: `Q 17`.
     pub example: &'static str,
+    /// Keys that give an answer at once to a person at a terminal. Empty if answers are typed.
+    #[serde(skip)]
+    pub keys: &'static [AnswerKey],
+}
+
+/// A key of a terminal and the answer that it gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AnswerKey {
+    /// The key.
+    pub key: TerminalKey,
+    /// The answer, as a person would type it.
+    pub answer: &'static str,
+}
+
+/// A key that can stand for an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TerminalKey {
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// A character, such as a digit or the space.
+    Character(char),
+}
+
+impl AnswerKey {
+    /// A key and its answer.
+    pub const fn new(key: TerminalKey, answer: &'static str) -> Self {
+        Self { key, answer }
+    }
+
+    /// The arrow keys for steps as a picture shows them, and the space for staying.
+    pub const STEPS: &'static [Self] = &[
+        Self::new(TerminalKey::Up, "UP"),
+        Self::new(TerminalKey::Down, "DOWN"),
+        Self::new(TerminalKey::Left, "LEFT"),
+        Self::new(TerminalKey::Right, "RIGHT"),
+        Self::new(TerminalKey::Character(' '), "STAY"),
+    ];
+}
+
+impl std::fmt::Display for TerminalKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Up => f.write_str("\u{2191}"),
+            Self::Down => f.write_str("\u{2193}"),
+            Self::Left => f.write_str("\u{2190}"),
+            Self::Right => f.write_str("\u{2192}"),
+            Self::Character(' ') => f.write_str("space"),
+            Self::Character(character) => write!(f, "{character}"),
+        }
+    }
 }
 
 /// Meaning of a game's official score.
@@ -145,6 +201,12 @@ impl GameInfo {
     pub fn role(&self, seat: crate::Seat) -> RoleInfo {
         const PLAYER: RoleInfo = RoleInfo { name: "player", better: ScoreDirection::Higher };
         self.roles.get(seat.index()).or(self.roles.last()).copied().unwrap_or(PLAYER)
+    }
+
+    /// The statistic that results show beside the score, with its index: the one that decides the ranking after the score.
+    pub fn stat_beside_score(&self) -> Option<(usize, StatInfo)> {
+        let index = self.standings.stat_beside_score()?;
+        Some((index, *self.stats.get(index)?))
     }
 
     /// Penalty for a fault.

@@ -27,6 +27,7 @@ pub mod random;
 pub mod record;
 pub mod sanitize;
 pub mod seat;
+pub mod self_description;
 pub mod settings;
 pub mod standings_rules;
 pub mod text_format;
@@ -38,10 +39,11 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error_kind::ErrorKind;
 pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
 pub use game::{Bot, Game, HouseBot, HouseBots, View};
-pub use game_texts::{CompetitionRules, GameTexts, StarterBot, StarterFile, Starters};
+pub use game_texts::{CompetitionRules, GameTexts, PUBLISHED_HISTORY, StarterBot, StarterFile, Starters};
 pub use ignore_poison::{LockIgnoringPoison, RwLockIgnoringPoison};
 pub use info::{
-    BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    AnswerKey, BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+    TerminalKey,
 };
 pub use meter::MeterKind;
 pub use outcome::{Outcome, SeatOutcome};
@@ -49,4 +51,5 @@ pub use picture::{PaletteColor, Picture, Style, Viewpoint};
 pub use player::{AnswerTimes, Player, Reply, Response};
 pub use random::{FastRng, Rng, RngStream};
 pub use seat::{MAX_SEATS, Seat, SeatSet};
+pub use self_description::SelfDescription;
 pub use settings::{SettingDefault, SettingKind, SettingSpec, SettingValue, Settings, SettingsError};

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fault::FaultPenalty;
+use crate::info::GameInfo;
+use crate::record::FaultRecord;
 use crate::seat::Seat;
 
 /// Maximum number of additional statistics for a seat.
@@ -44,6 +47,19 @@ impl Outcome {
             })
             .collect();
         Self { seats, ended: ended.into(), match_lost_by: None }
+    }
+
+    /// The outcome after faults that happened when the game was over, in what bots do after a game. They do not change the
+    /// game, but a fault that costs the match costs it then, too. `turns` is the number of turns of the game.
+    #[must_use]
+    pub fn with_faults_after(mut self, info: &GameInfo, turns: u32, faults: &[FaultRecord]) -> Self {
+        let costs_match = |fault: &&FaultRecord| {
+            fault.is_after_game(turns) && info.penalty(fault.report.fault) == FaultPenalty::LoseMatch
+        };
+        if self.match_lost_by.is_none() {
+            self.match_lost_by = faults.iter().find(costs_match).map(|fault| fault.seat);
+        }
+        self
     }
 
     /// 1 for a win, 0 for a loss. Seats that share the first place share the win.

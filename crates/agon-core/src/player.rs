@@ -88,9 +88,15 @@ pub trait Player<G: Game>: Send {
         None
     }
 
-    /// Called when the game is over.
-    fn game_over(&mut self) {}
+    /// Called when the game is over. Returns the fault of a bot that fails in what it does after a game (Connect Five's
+    /// `adjust`).
+    fn game_over(&mut self) -> Option<Box<FaultReport>> {
+        None
+    }
 
-    /// Called when the match is over.
-    fn match_over(&mut self) {}
+    /// Called when the match is over. Returns the fault of a bot that fails in what it does after a match (Connect Five's
+    /// `train`). It costs nothing.
+    fn match_over(&mut self) -> Option<Box<FaultReport>> {
+        None
+    }
 }

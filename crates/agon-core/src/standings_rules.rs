@@ -11,10 +11,22 @@ pub struct StandingsRules {
     pub mean: RankedMean,
     /// Official tables in the order of the game's document.
     pub tables: &'static [TableInfo],
+    /// Whether a series of games (`agon play --games N`) counts like a competition, so that it gives the official tables.
+    pub tables_of_series: bool,
     /// Cells of the head-to-head table. `None` for games of more than two seats.
     pub head_to_head: Option<PairCell>,
     /// Second criterion in a knockout, after the points.
     pub tie_break: TieBreak,
+}
+
+impl StandingsRules {
+    /// The statistic (index into [`GameInfo::stats`]) that decides the order after the score. Results show it beside the score.
+    pub fn stat_beside_score(&self) -> Option<usize> {
+        self.order.iter().find_map(|criterion| match criterion {
+            RankCriterion::TotalStat(stat) => Some(*stat),
+            _ => None,
+        })
+    }
 }
 
 /// A criterion of an order.
@@ -254,6 +266,7 @@ impl StandingsRules {
             ],
             notes: &["Points, then mean score"],
         }],
+        tables_of_series: false,
         head_to_head: Some(PairCell::WON_DRAWN_LOST),
         tie_break: TieBreak::Score,
     };

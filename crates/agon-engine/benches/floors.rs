@@ -1,8 +1,8 @@
 //! Speed of the rules and the engine on one core, compared with the required limits.
 //! `make bench`, or `cargo bench -p agon-engine --bench floors`.
 //!
-//! Each value is the median of several rounds, because machines are noisy. Nothing here fails. A value that misses its limit is
-//! marked.
+//! Each value is the median of several rounds, because machines are noisy. A value that misses its limit is marked, and the exit code
+//! at the end is 1.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -11,6 +11,8 @@
 )]
 
 use std::hint::black_box;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
@@ -26,10 +28,13 @@ use agon_games::{GameVisitor, PlayableGame};
 /// Number of rounds of each measurement; the median is used.
 const ROUNDS: usize = 9;
 
-fn main() {
+/// Whether a value has missed its limit.
+static MISSED: AtomicBool = AtomicBool::new(false);
+
+fn main() -> ExitCode {
     // `cargo test --benches` runs this with `--test` only to check that it builds.
     if std::env::args().any(|arg| arg == "--test") {
-        return;
+        return ExitCode::SUCCESS;
     }
     println!("{:<58} {:>18} {:>18}", "measurement (one core)", "limit", "measured");
     at_least("Connect Five, random playouts through the rules", 400_000.0, "/s", playouts());
@@ -43,6 +48,7 @@ fn main() {
         let what = format!("engine overhead per recorded answer: {}", info.id);
         at_most(&what, 250.0, " ns", 1e9 * agon_games::visit(info.id, Overhead).unwrap());
     }
+    if MISSED.load(Ordering::Relaxed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn at_least(what: &str, limit: f64, unit: &str, measured: f64) {
@@ -54,6 +60,9 @@ fn at_most(what: &str, limit: f64, unit: &str, measured: f64) {
 }
 
 fn row(what: &str, limit: f64, unit: &str, measured: f64, holds: bool) {
+    if !holds {
+        MISSED.store(true, Ordering::Relaxed);
+    }
     let show = |x: f64| match x {
         _ if x.is_nan() => String::new(),
         _ if x >= 100.0 => format!("{x:.0}{unit}"),

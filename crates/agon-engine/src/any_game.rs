@@ -4,7 +4,10 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 
 use agon_core::record::{Record, RecordHeader, Recorder};
-use agon_core::{Assets, BotLifetime, ClockRule, Diagnostic, GameInfo, Seat, Settings, SettingsError};
+use agon_core::{
+    Assets, BotLifetime, ClockRule, Diagnostic, FaultReport, GameInfo, Seat, SelfDescription, Settings,
+    SettingsError, Viewpoint,
+};
 use agon_games::{GameVisitor, PlayableGame, UnknownGame};
 use agon_host::LoadCheck;
 use agon_host::{HelloInfo, PlayerOptions};
@@ -12,12 +15,13 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::debug_replay::{self, ReaskedRequest};
+use crate::empty_answers::EmptyAnswers;
 use crate::film::live::{self, LiveFilm, TurnReplayer};
 use crate::film::{self, Film, ReplayError, TypedFilm, header, settings_json};
 use crate::logs_dir::{self, LogsDirWriter};
 pub use crate::player_spec::{BotLoadError, PlayerSpec, PlayerSpecError, ProgramSpec, bot_hash, seat_names};
 use crate::player_spec::{check_seat, seat_player, seat_record};
-use crate::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
+use crate::referee::{self, GameHooks, PlayedGame, Players, SeatedPlayer};
 
 /// Description of a house bot.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +41,8 @@ pub struct StartPosition {
     pub text: String,
     /// The position as a frame for viewers.
     pub frame: Json,
+    /// Whether the game has pictures with numbers in place of letters.
+    pub has_numbers: bool,
 }
 
 /// Settings, seed and players of the games of a series or match.
@@ -65,15 +71,22 @@ pub trait GameSequence {
     fn done(&mut self, played: PlayedGame);
 }
 
-/// A fixed range of games.
+/// Faults in what bots did after a match. They cost nothing.
+pub type FaultsAfterMatch = Vec<(Seat, FaultReport)>;
+
+/// A fixed range of games, until a stop is requested.
 struct FixedSequence<'r> {
     games: Range<u32>,
     settings: &'r Settings,
+    stopped: &'r dyn Fn() -> bool,
     done: &'r mut dyn FnMut(PlayedGame),
 }
 
 impl GameSequence for FixedSequence<'_> {
     fn next(&mut self) -> Option<(u32, &Settings)> {
+        if (self.stopped)() {
+            return None;
+        }
         Some((self.games.next()?, self.settings))
     }
 
@@ -97,8 +110,9 @@ pub trait AnyGame: Send + Sync {
     /// Checks that these players can play the game.
     fn check_seats(&self, seats: &[PlayerSpec]) -> Result<(), PlayerSpecError>;
 
-    /// Starts every program once to check that it loads. Programs that use a game's text protocol are skipped.
-    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<(), PlayError>;
+    /// Starts every program once to check that it loads. Programs that use a game's text protocol are skipped. Returns what the
+    /// bots say about themselves, in seat order, if the game's tables use it.
+    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, PlayError>;
 
     /// Starting position for a seed.
     fn start_position(
@@ -117,8 +131,21 @@ pub trait AnyGame: Send + Sync {
         games: Range<u32>,
         hooks: &mut GameHooks<'_>,
         done: &mut dyn FnMut(PlayedGame),
-    ) -> Result<(), PlayError> {
-        self.play_match(setup, &mut FixedSequence { games, settings: setup.settings, done }, hooks)
+    ) -> Result<FaultsAfterMatch, PlayError> {
+        self.play_until_stopped(setup, games, hooks, &|| false, done)
+    }
+
+    /// Like [`AnyGame::play`], but starts no other game once `stopped` says so.
+    fn play_until_stopped(
+        &self,
+        setup: &MatchSetup<'_>,
+        games: Range<u32>,
+        hooks: &mut GameHooks<'_>,
+        stopped: &dyn Fn() -> bool,
+        done: &mut dyn FnMut(PlayedGame),
+    ) -> Result<FaultsAfterMatch, PlayError> {
+        let mut sequence = FixedSequence { games, settings: setup.settings, stopped, done };
+        self.play_match(setup, &mut sequence, hooks)
     }
 
     /// Plays the games of one match. The bots are kept for all games if they live for a match.
@@ -127,7 +154,7 @@ pub trait AnyGame: Send + Sync {
         setup: &MatchSetup<'_>,
         sequence: &mut dyn GameSequence,
         hooks: &mut GameHooks<'_>,
-    ) -> Result<(), PlayError>;
+    ) -> Result<FaultsAfterMatch, PlayError>;
 
     /// Replays a record through the rules.
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
@@ -141,11 +168,12 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<(), ReplayError>;
 
     /// Creates the film of a game that is about to start, and a replayer that computes its turns while they are played. The film
-    /// contains only the parts of the header that spectators may see.
+    /// contains only the parts of the header that spectators may see. `colours` are as in [`film::json::FilmExtras`].
     fn live_film(
         &self,
         header: &RecordHeader,
         contributors: &[Option<String>],
+        colours: &[u32],
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError>;
 
@@ -206,7 +234,7 @@ impl PlayError {
         match self {
             Self::Settings(error) => error.clone().into(),
             Self::PlayerSpec(error) => error.clone().into(),
-            Self::BotLoad(error) => error.rejection.clone().into(),
+            Self::BotLoad(error) => (*error.rejection).clone().into(),
             Self::Io(_) => Diagnostic::internal(self),
         }
     }
@@ -274,7 +302,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         Seat::all(seats.len()).zip(seats).try_for_each(|(seat, player)| check_seat::<G>(seat, player))
     }
 
-    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<(), PlayError> {
+    fn try_load(&self, setup: &MatchSetup<'_>) -> Result<Vec<SelfDescription>, PlayError> {
         let names = seat_names(setup.seats);
         let (settings, _) = G::series_game(setup.settings, setup.seed, 0);
         let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -287,6 +315,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 _ => None,
             })
             .collect();
+        let mut says = vec![SelfDescription::default(); setup.seats.len()];
         for some in programs.chunks(MAX_PARALLEL_LOADS) {
             let begin = |&(seat, one): &(Seat, &ProgramSpec)| {
                 let hello = HelloInfo::new(&game, &settings, seat, &names);
@@ -294,11 +323,15 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
             };
             let trying: Vec<_> = some.iter().map(begin).collect();
             for (seat, one) in trying {
-                one.and_then(LoadCheck::finish)
-                    .map_err(|refusal| BotLoadError { seat, rejection: refusal })?;
+                let about = one
+                    .and_then(LoadCheck::finish)
+                    .map_err(|refusal| BotLoadError { seat, rejection: Box::new(refusal) })?;
+                if G::info().bots.names_itself {
+                    says[seat.index()] = about;
+                }
             }
         }
-        Ok(())
+        Ok(says)
     }
 
     fn start_position(
@@ -310,7 +343,9 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
     ) -> Result<StartPosition, SettingsError> {
         let game = G::new(settings, seats, assets)?;
         let state = game.start(seed);
-        Ok(StartPosition { text: game.show(&state), frame: game.frame(&state) })
+        let names: Vec<String> = Seat::all(seats).map(|seat| format!("seat {seat}")).collect();
+        let has_numbers = game.picture_with_numbers(&state, Viewpoint::All, &names).is_some();
+        Ok(StartPosition { text: game.show(&state), frame: game.frame(&state), has_numbers })
     }
 
     fn play_match(
@@ -318,7 +353,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         setup: &MatchSetup<'_>,
         sequence: &mut dyn GameSequence,
         hooks: &mut GameHooks<'_>,
-    ) -> Result<(), PlayError> {
+    ) -> Result<FaultsAfterMatch, PlayError> {
         self.check_seats(setup.seats)?;
         let names = sequence.names().unwrap_or_else(|| seat_names(setup.seats));
         let records = setup.seats.iter().zip(&names).map(|(s, n)| seat_record::<G>(s, n)).collect();
@@ -326,7 +361,8 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         let mut header = header::<G>(setup.settings, setup.seed, records);
         let mut described = setup.settings.clone();
         let mut players: Vec<SeatedPlayer<G>> = Vec::new();
-        let logs = logs_dir::logs_dirs(setup.seats);
+        let mut empty_answers = None;
+        let mut logs = logs_dir::logs_dirs(setup.seats)?;
         while let Some((index, settings)) = sequence.next() {
             let (settings, seed) = G::series_game(settings, setup.seed, index);
             let game = G::new(&settings, setup.seats.len(), setup.assets)?;
@@ -334,6 +370,7 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 let seat =
                     |seat: Seat| seat_player(&setup.seats[seat.index()], &game, &settings, seat, &names);
                 players = Seat::all(setup.seats.len()).map(seat).collect();
+                empty_answers = Some(EmptyAnswers::new(setup.seats, &game, &settings, &names));
             }
             header.seed = seed;
             if settings != described {
@@ -341,10 +378,11 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 described = settings;
             }
             let mut lent = hooks.reborrow();
-            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &logs, lent.reporter.take());
+            let mut log_writer = LogsDirWriter::new(G::info().id, &names, &mut logs, lent.reporter.take());
             let mut with_logs = lent.reborrow();
             with_logs.reporter = log_writer.reporter();
-            let played = referee::play(&game, index, &header, &names, &mut players, &mut with_logs)?;
+            let seated = Players { players: &mut players, empty_answers: empty_answers.as_mut() };
+            let played = referee::play_measured(&game, index, &header, &names, seated, &mut with_logs)?;
             log_writer.finish()?;
             let match_lost = played.outcome.match_lost_by.is_some();
             sequence.done(played);
@@ -352,12 +390,11 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
                 break;
             }
         }
-        for seated in &mut players {
-            if let SeatedPlayer::Bot(player) = seated {
-                player.match_over();
-            }
+        let faults = end_match(&mut players, hooks)?;
+        if let Some(empty_answers) = &mut empty_answers {
+            empty_answers.match_over();
         }
-        Ok(())
+        Ok(faults)
     }
 
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError> {
@@ -377,9 +414,10 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         &self,
         header: &RecordHeader,
         contributors: &[Option<String>],
+        colours: &[u32],
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError> {
-        let (film, replayer) = live::start_live_film::<G>(header, contributors, assets)?;
+        let (film, replayer) = live::start_live_film::<G>(header, contributors, colours, assets)?;
         Ok((film, Box::new(replayer)))
     }
 
@@ -429,6 +467,24 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
         }
         Ok(())
     }
+}
+
+/// Tells all bots that the match is over. Returns the faults in what they did then.
+fn end_match<G: PlayableGame>(
+    players: &mut [SeatedPlayer<G>],
+    hooks: &mut GameHooks<'_>,
+) -> io::Result<FaultsAfterMatch> {
+    let mut faults = Vec::new();
+    for (seat, seated) in Seat::all(players.len()).zip(players) {
+        if let SeatedPlayer::Bot(player) = seated {
+            let fault = player.match_over();
+            if let Some(log) = &mut hooks.log {
+                log.match_over(seat, &player.take_output(), fault.as_deref())?;
+            }
+            faults.extend(fault.map(|report| (seat, *report)));
+        }
+    }
+    Ok(faults)
 }
 
 /// Hooks with nothing but an optional recorder.

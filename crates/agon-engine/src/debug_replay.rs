@@ -16,6 +16,10 @@ use crate::referee::{illegal, token};
 
 /// Time limit while debugging: practically none.
 const DEBUG_ANSWER_TIMEOUT: Duration = Duration::from_hours(1);
+/// Name of the end of a game among the requests.
+const END_OF_GAME: &str = "end";
+/// What stands for the answer of a bot that does not fail after the game.
+const NO_FAULT: &str = "no fault";
 
 /// A request from the record.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +58,8 @@ pub struct ReaskedRequest<'r> {
     pub times: AnswerTimes,
     /// Bot output, sanitised for display.
     pub output: String,
+    /// Whether this is the end of the game. Its turn is one more than the last one.
+    pub is_end: bool,
 }
 
 impl ReaskedRequest<'_> {
@@ -71,6 +77,13 @@ impl ReaskedRequest<'_> {
 /// A bot's seed in a recorded game.
 pub fn bot_seed(record: &Record, seat: Seat) -> u64 {
     bot_seeds(record.header.seed).nth(seat.index()).unwrap_or_default()
+}
+
+/// The recorded fault of a seat in what it did after the game.
+pub fn fault_after_game(record: &Record, seat: Seat) -> Option<&FaultReport> {
+    let turns = record.turns.len() as u32;
+    let mut faults = record.faults.iter();
+    faults.find(|fault| fault.seat == seat && fault.is_after_game(turns)).map(|fault| &fault.report)
 }
 
 /// Games of a file that must be replayed to bring a bot into its state of game `index`: the game itself, and if bots live
@@ -160,7 +173,20 @@ fn check_legal<G: Game>(
     Ok(token::<G>(answer))
 }
 
-/// Sends all requests of the seat in these games to a player, in order, until `each` stops it.
+/// The end of the game as a request, with what the record says about it.
+fn end_of_game(record: &Record, seat: Seat) -> RecordedRequest {
+    let recorded = fault_after_game(record, seat).cloned().map_or_else(|| Ok(NO_FAULT.to_owned()), Err);
+    RecordedRequest {
+        turn: record.turns.len() as u32 + 1,
+        name: END_OF_GAME,
+        limit: Duration::ZERO,
+        recorded,
+        times: AnswerTimes::default(),
+    }
+}
+
+/// Sends all requests of the seat in these games to a player, in order, until `each` stops it. `each` gets the end of a game only if the
+/// bot fails there, now or in the record.
 pub(crate) fn reask<G: PlayableGame>(
     films: &[TypedFilm<G>],
     seat: Seat,
@@ -179,11 +205,21 @@ pub(crate) fn reask<G: PlayableGame>(
                 )
             });
             let printed = player.take_output();
-            let reasked = ReaskedRequest { game: number, request, answer: now, times, output: printed };
+            let reasked =
+                ReaskedRequest { game: number, request, answer: now, times, output: printed, is_end: false };
             if each(&reasked).is_break() {
                 return;
             }
         }
-        player.game_over();
+        let (request, fault) = (end_of_game(&film.record, seat), player.game_over());
+        if request.recorded.is_ok() && fault.is_none() {
+            continue;
+        }
+        let answer = fault.map_or_else(|| Ok(NO_FAULT.to_owned()), |report| Err(*report));
+        let (times, output) = (request.times, player.take_output());
+        let end = ReaskedRequest { game: number, request: &request, answer, times, output, is_end: true };
+        if each(&end).is_break() {
+            return;
+        }
     }
 }

@@ -15,8 +15,14 @@ pub trait PositionView {
     /// Picture for terminals.
     fn picture(&self, viewpoint: Viewpoint) -> Picture;
 
-    /// The position as the bot at this seat may read it later from its logs folder.
-    fn log_entry(&self, seat: Seat) -> Option<Json>;
+    /// The same with numbers in place of letters, if the game has such a picture.
+    fn picture_with_numbers(&self, viewpoint: Viewpoint) -> Option<Picture>;
+
+    /// Appends the position as the bot at this seat may read it later from its logs folder. Returns false for games without logs.
+    fn write_log_entry(&self, seat: Seat, out: &mut String) -> bool;
+
+    /// Appends the result of the game for the same reader.
+    fn write_log_result(&self, outcome: &Outcome, seat: Seat, out: &mut String);
 }
 
 /// View of a position of a known game type.
@@ -38,8 +44,16 @@ impl<G: View> PositionView for TypedPositionView<'_, G> {
         self.game.picture(self.state, viewpoint, self.names)
     }
 
-    fn log_entry(&self, seat: Seat) -> Option<Json> {
-        self.game.log_entry(self.state, seat)
+    fn picture_with_numbers(&self, viewpoint: Viewpoint) -> Option<Picture> {
+        self.game.picture_with_numbers(self.state, viewpoint, self.names)
+    }
+
+    fn write_log_entry(&self, seat: Seat, out: &mut String) -> bool {
+        self.game.write_log_entry(self.state, Some(seat), out)
+    }
+
+    fn write_log_result(&self, outcome: &Outcome, seat: Seat, out: &mut String) {
+        self.game.write_log_result(outcome, Some(seat), out);
     }
 }
 
@@ -116,3 +130,6 @@ pub trait Reporter {
     /// Called for each event.
     fn event(&mut self, event: &GameEvent<'_>);
 }
+
+/// Creates a reporter for each thread of a series. The argument is added to the numbers of its games.
+pub type MakeReporter<'m> = dyn Fn(u32) -> Box<dyn Reporter + 'm> + Sync + 'm;

@@ -75,6 +75,9 @@ pub trait Film {
     /// Picture after `turn` turns, for terminals.
     fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture;
 
+    /// The same with numbers in place of letters, if the game has such a picture.
+    fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture>;
+
     /// Frame after `turn` turns, for viewers.
     fn frame(&self, turn: usize) -> Json;
 
@@ -112,9 +115,10 @@ pub trait Film {
     /// First message to a program at this seat in the JSON-lines protocol.
     fn hello(&self, seat: Seat) -> String;
 
-    /// Faults of this turn.
+    /// Faults of this turn. Those after the game belong to the last turn.
     fn faults(&self, turn: usize) -> Vec<&FaultRecord> {
-        self.record().faults.iter().filter(|fault| fault.turn as usize == turn).collect()
+        let last = self.record().turns.len();
+        self.record().faults.iter().filter(|fault| (fault.turn as usize).min(last) == turn).collect()
     }
 }
 
@@ -167,6 +171,8 @@ impl<G: View> TypedFilm<G> {
             record_turn::<G>(&mut recorder, answers, replies);
         }
         let outcome = self.game.outcome(&self.state_at(self.replies.len()));
+        let turns = self.record.turns.len() as u32;
+        let outcome = outcome.map(|outcome| outcome.with_faults_after(G::info(), turns, &self.record.faults));
         let again = outcome.and_then(|o| recorder.end(&self.record.faults, self.record.expired, &o).ok());
         compare_digest(&self.record, again.map(|(_, digest)| digest))
     }
@@ -208,6 +214,10 @@ impl<G: View> Film for TypedFilm<G> {
 
     fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture {
         self.with_state_at(turn, |game, state| game.picture(state, viewpoint, &self.names))
+    }
+
+    fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture> {
+        self.with_state_at(turn, |game, state| game.picture_with_numbers(state, viewpoint, &self.names))
     }
 
     fn frame(&self, turn: usize) -> Json {
@@ -349,7 +359,9 @@ fn read_reply<G: Game>(
 
 fn check_end<G: Game>(game: &G, state: &G::State, record: &Record) -> Result<(), ReplayError> {
     let turn = record.turns.len();
-    match game.outcome(state) {
+    let with_faults =
+        |outcome: agon_core::Outcome| outcome.with_faults_after(G::info(), turn as u32, &record.faults);
+    match game.outcome(state).map(with_faults) {
         None => Err(ReplayError::Differs { turn, what: "the record ends before the game does".to_owned() }),
         Some(outcome) if outcome != record.outcome => {
             let what = format!(

@@ -63,12 +63,14 @@ impl<G: Game> Player<G> for HousePlayer<G> {
         })
     }
 
-    fn game_over(&mut self) {
+    fn game_over(&mut self) -> Option<Box<agon_core::FaultReport>> {
         self.bot.game_over();
+        None
     }
 
-    fn match_over(&mut self) {
+    fn match_over(&mut self) -> Option<Box<agon_core::FaultReport>> {
         self.bot.match_over();
+        None
     }
 }
 

@@ -11,6 +11,7 @@
 
 pub mod any_game;
 pub mod debug_replay;
+mod empty_answers;
 pub mod event;
 mod fault_text_budget;
 pub mod film;
@@ -27,10 +28,10 @@ pub use any_game::{
     any_game,
 };
 pub use debug_replay::{ObservationText, ReaskedRequest, RecordedRequest};
-pub use event::{GameEvent, PositionView, Reporter, TurnAnswers};
+pub use event::{GameEvent, MakeReporter, PositionView, Reporter, TurnAnswers};
 pub use film::live::{FilmPart, LiveFilm, LiveTurn, TurnReplayer};
 pub use film::{Film, ReplayError};
 pub use house_player::HousePlayer;
 pub use referee::{HumanConsole, PlayedGame, SeatStats};
-pub use series::{Series, SeriesError};
+pub use series::{Series, SeriesError, SeriesResult};
 pub use stats::{Estimate, Summary};

@@ -104,7 +104,7 @@ pub struct BotLoadError {
     /// Seat of the program.
     pub seat: Seat,
     /// Reason.
-    pub rejection: BotRejection,
+    pub rejection: Box<BotRejection>,
 }
 
 pub(crate) fn check_seat<G: PlayableGame>(seat: Seat, player: &PlayerSpec) -> Result<(), PlayerSpecError> {
@@ -156,7 +156,7 @@ pub(crate) fn seat_player<G: PlayableGame>(
 }
 
 /// Creates the player of a program. It uses the game's text protocol if there is one and JSON lines are not requested.
-fn program_player<G: PlayableGame>(
+pub(crate) fn program_player<G: PlayableGame>(
     one: &ProgramSpec,
     game: &G,
     settings: &Settings,

@@ -11,6 +11,7 @@ use agon_core::{
     Player, Reply, RequestInfo, Response, Seat, SeatSet, Viewpoint,
 };
 
+use crate::empty_answers::EmptyAnswers;
 use crate::event::{GameEvent, Reporter, TurnAnswers, TypedPositionView};
 use crate::fault_text_budget::FaultTextBudget;
 use crate::turn_log::{TurnLog, TurnLogEntry};
@@ -49,6 +50,16 @@ pub struct SeatStats {
     pub faults: [u32; 4],
     /// How its CPU time was measured. `None` for a player that is not a process.
     pub meter: Option<MeterKind>,
+    /// What an empty answer cost in this game, if it was measured. It is part of `time`.
+    pub empty_answer: Option<Duration>,
+}
+
+impl SeatStats {
+    /// The part of the charged time that is the host's: what as many empty answers cost.
+    pub fn empty_total(&self) -> Duration {
+        let cost = self.empty_answer.unwrap_or_default();
+        cost.saturating_mul(self.answers).min(self.time.charged())
+    }
 }
 
 /// A finished game.
@@ -68,6 +79,15 @@ pub struct PlayedGame {
     pub seats: Vec<SeatStats>,
     /// Compressed record and its digest, if requested.
     pub record: Option<(Vec<u8>, Digest)>,
+}
+
+impl PlayedGame {
+    /// Whether a seat has lost the whole match by a fault. After a game, several bots can.
+    pub fn loses_match(&self, seat: Seat) -> bool {
+        let fails_after_game =
+            || self.faults.iter().any(|fault| fault.seat == seat && fault.is_after_game(self.turns));
+        self.outcome.match_lost_by.is_some_and(|loser| loser == seat || fails_after_game())
+    }
 }
 
 /// Reporter, terminal, recorder and log of a game.
@@ -104,6 +124,14 @@ impl GameHooks<'_> {
     }
 }
 
+/// The players of a game.
+pub(crate) struct Players<'p, G: Game> {
+    /// Players in seat order.
+    pub players: &'p mut [SeatedPlayer<G>],
+    /// Programs that give empty answers.
+    pub empty_answers: Option<&'p mut EmptyAnswers<G>>,
+}
+
 /// Plays a game. `header` describes it for the record.
 pub fn play<G: View>(
     game: &G,
@@ -113,12 +141,28 @@ pub fn play<G: View>(
     players: &mut [SeatedPlayer<G>],
     hooks: &mut GameHooks<'_>,
 ) -> io::Result<PlayedGame> {
+    play_measured(game, index, header, names, Players { players, empty_answers: None }, hooks)
+}
+
+/// The same, with programs that give empty answers.
+pub(crate) fn play_measured<G: View>(
+    game: &G,
+    index: u32,
+    header: &RecordHeader,
+    names: &[String],
+    seated: Players<'_, G>,
+    hooks: &mut GameHooks<'_>,
+) -> io::Result<PlayedGame> {
     tracing::debug!(game = index + 1, "game started");
+    let Players { players, mut empty_answers } = seated;
     let seed = header.seed;
     for (seated, seed) in players.iter_mut().zip(bot_seeds(seed)) {
         if let SeatedPlayer::Bot(player) = seated {
             player.begin(seed);
         }
+    }
+    if let Some(empty_answers) = &mut empty_answers {
+        empty_answers.begin();
     }
     let scale = hooks.recorder.as_deref().and_then(Recorder::clock_scale);
     let rule = scale.map_or_else(|| game.clock(), |scale| game.clock().scaled(scale));
@@ -148,19 +192,28 @@ pub fn play<G: View>(
         }
         log_output_between_turns(players, *log)?;
     }
-    while referee.expired.is_none() && referee.play_turn(players, hooks)? {}
+    while referee.expired.is_none() && referee.play_turn(players, empty_answers.as_deref_mut(), hooks)? {}
     let outcome = referee.outcome();
     referee.report(hooks, |referee, view| GameEvent::Over { game: referee.index, outcome: &outcome, view });
     for (seat, seated) in Seat::all(players.len()).zip(players.iter_mut()) {
         if let SeatedPlayer::Bot(player) = seated {
             let meter = player.meter();
-            referee.seat_stats[seat.index()].meter = meter;
+            let empty_answer = empty_answers.as_ref().and_then(|empty_answers| empty_answers.cost(seat));
+            let stats = &mut referee.seat_stats[seat.index()];
+            (stats.meter, stats.empty_answer) = (meter, empty_answer);
             if let Some(recorder) = &mut hooks.recorder {
                 recorder.set_meter(seat, meter);
+                recorder.set_empty_answer(seat, empty_answer);
             }
-            player.game_over();
+            if let Some(report) = player.game_over() {
+                referee.record_fault_after_game(seat, *report, hooks);
+            }
         }
     }
+    if let Some(empty_answers) = empty_answers {
+        empty_answers.game_over();
+    }
+    let outcome = outcome.with_faults_after(G::info(), referee.turn, &referee.faults);
     if let Some(log) = &mut hooks.log {
         log_output_between_turns(players, *log)?;
         log.end_game(&outcome)?;
@@ -196,7 +249,12 @@ struct Referee<'g, G: View> {
 
 impl<G: View> Referee<'_, G> {
     /// Plays one turn. Returns false when the game is over.
-    fn play_turn(&mut self, players: &mut [SeatedPlayer<G>], hooks: &mut GameHooks<'_>) -> io::Result<bool> {
+    fn play_turn(
+        &mut self,
+        players: &mut [SeatedPlayer<G>],
+        mut empty_answers: Option<&mut EmptyAnswers<G>>,
+        hooks: &mut GameHooks<'_>,
+    ) -> io::Result<bool> {
         let to_move = self.game.to_move(&self.state);
         if to_move.is_empty() {
             return Ok(false);
@@ -205,8 +263,15 @@ impl<G: View> Referee<'_, G> {
         // All bots are asked before any answer is read, so that bots in separate processes think at the same time. The order
         // alternates: the bot that ran last finds warmer caches, and no bot should always be first.
         let mut to_ask = to_move;
+        let mut position = 0;
         let forth = self.turn % 2 == 1;
         while let Some(seat) = if forth { to_ask.next() } else { to_ask.next_back() } {
+            if let Some(empty_answers) = &mut empty_answers
+                && empty_answers.is_due(self.turn, position, to_move.len())
+            {
+                empty_answers.ask(&self.game.observe(&self.state, seat));
+            }
+            position += 1;
             if let Some(SeatedPlayer::Bot(player)) = players.get_mut(seat.index())
                 && !self.clock.sits_out(seat)
             {
@@ -238,6 +303,9 @@ impl<G: View> Referee<'_, G> {
                 None => Reply::Fault(Fault::Crash),
             };
             self.replies.push(reply);
+        }
+        if let Some(empty_answers) = empty_answers {
+            empty_answers.collect();
         }
         self.game.apply(&mut self.state, &self.replies);
         if let Some(ClockExpiry { fastest, .. }) = self.expired {
@@ -303,17 +371,34 @@ impl<G: View> Referee<'_, G> {
     fn record_fault(
         &mut self,
         seat: Seat,
-        mut report: FaultReport,
+        report: FaultReport,
         times: AnswerTimes,
         hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
+        let fault = report.fault;
+        self.add_fault(self.turn, seat, report);
+        if let Some(recorder) = &mut hooks.recorder {
+            recorder.fault(seat, fault, times);
+        }
+        Reply::Fault(fault)
+    }
+
+    /// Records the fault of a bot that fails in what it does after the game.
+    fn record_fault_after_game(&mut self, seat: Seat, report: FaultReport, hooks: &mut GameHooks<'_>) {
+        self.add_fault(self.turn + 1, seat, report);
+        if let (Some(reporter), Some(fault)) = (&mut hooks.reporter, self.faults.last()) {
+            reporter.event(&GameEvent::Fault { game: self.index, fault });
+        }
+    }
+
+    fn add_fault(&mut self, turn: u32, seat: Seat, mut report: FaultReport) {
         let fault = report.fault;
         if let Some(budget) = self.fault_texts.get_mut(seat.index()) {
             budget.shorten(&mut report);
         }
         tracing::debug!(
             game = self.index + 1,
-            turn = self.turn,
+            turn,
             seat = seat.0,
             %fault,
             message = report.message.lines().next().unwrap_or_default(),
@@ -321,11 +406,7 @@ impl<G: View> Referee<'_, G> {
         if let Some(stats) = self.seat_stats.get_mut(seat.index()) {
             stats.faults[fault.index()] += 1;
         }
-        if let Some(recorder) = &mut hooks.recorder {
-            recorder.fault(seat, fault, times);
-        }
-        self.faults.push(FaultRecord { turn: self.turn, seat, report });
-        Reply::Fault(fault)
+        self.faults.push(FaultRecord { turn, seat, report });
     }
 
     /// Writes an answer, or the fault recorded instead, to the log.

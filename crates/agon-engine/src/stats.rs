@@ -97,6 +97,8 @@ pub struct SeatSummary {
     pub time: AnswerTimes,
     /// Longest charged time of an answer.
     pub longest: Duration,
+    /// Part of the charged time that empty answers cost.
+    pub empty: Duration,
 }
 
 impl SeatSummary {
@@ -114,7 +116,19 @@ impl SeatSummary {
             self.time.cpu += stats.time.cpu;
             self.time.wait += stats.time.wait;
             self.longest = self.longest.max(stats.longest);
+            self.empty += stats.empty_total();
         }
+    }
+
+    /// The bot's own mean time of an answer: without what an empty answer costs.
+    pub fn own_time_per_answer(&self) -> Duration {
+        self.time_per_answer().saturating_sub(self.empty_answer().unwrap_or_default())
+    }
+
+    /// Mean cost of an empty answer, if it was measured.
+    pub fn empty_answer(&self) -> Option<Duration> {
+        let mean = self.empty.checked_div(self.answers.max(1) as u32).unwrap_or_default();
+        (!mean.is_zero()).then_some(mean)
     }
 
     /// Mean charged time of an answer.

@@ -37,6 +37,12 @@ pub trait TurnLog {
 
     /// Called when the game is over.
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()>;
+
+    /// Called when the match of the last game is over: what the bot printed since then, and the fault in what it did.
+    fn match_over(&mut self, seat: Seat, printed: &str, fault: Option<&FaultReport>) -> io::Result<()> {
+        let _ = (seat, printed, fault);
+        Ok(())
+    }
 }
 
 /// Creates a log for each thread of a series. The argument is added to the numbers of its games.

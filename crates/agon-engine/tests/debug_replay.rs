@@ -145,8 +145,9 @@ impl Player<ConnectFive> for Chatty {
     fn take_output(&mut self) -> String {
         std::mem::take(&mut self.0)
     }
-    fn game_over(&mut self) {
+    fn game_over(&mut self) -> Option<Box<agon_core::FaultReport>> {
         self.0 += "over;";
+        None
     }
 }
 

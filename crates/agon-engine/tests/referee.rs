@@ -240,6 +240,8 @@ fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
         jobs,
         pin: false,
         make_log: None,
+        make_reporter: None,
+        stop_requests: None,
     };
     let mut digests = Vec::new();
     series

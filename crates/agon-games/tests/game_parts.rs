@@ -47,6 +47,9 @@ fn folders(info: &GameInfo) -> Vec<(String, &'static [&'static str])> {
         let files: &[&str] = &["__init__.py", "api.py", "source_check.py"];
         all.push((format!("python/agon_bot/games/{module}"), files));
     }
+    if info.bots.measures_empty_answers {
+        all.push((format!("python/agon_bot/games/{module}"), &["empty_bot.py"]));
+    }
     all
 }
 

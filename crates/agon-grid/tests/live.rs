@@ -82,6 +82,7 @@ fn whole(played: &PlayedGame) -> Json {
     let extras = FilmExtras {
         hide_seed: true,
         contributors: vec![Some("Ann".to_owned()), None],
+        colours: vec![0, 1],
         ..FilmExtras::default()
     };
     let mut json = to_json(table.info(), &*film, &extras);

@@ -206,8 +206,13 @@ fn coordinator(
 /// Runs the first matches, until this worker holds one.
 fn run_until_held(dora: &TestBackend, loaded: &LoadedCompetition, ledger: &dyn Ledger, fleet: &Coordinator) {
     let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), StopFlag::new());
-    let means =
-        RunContext { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
+    let means = RunContext {
+        runtime: &waiting,
+        executor: fleet,
+        stop: &stop,
+        boards: ActiveMatches::default(),
+        run_through: false,
+    };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
             agon_test_servers::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
@@ -273,8 +278,13 @@ fn carried_out(
 ) -> CompetitionResult {
     // A runtime that blocks on the ledger.
     let waiting = Builder::new_current_thread().enable_all().build().unwrap();
-    let means =
-        RunContext { runtime: &waiting, executor, stop: &StopFlag::new(), boards: ActiveMatches::default() };
+    let means = RunContext {
+        runtime: &waiting,
+        executor,
+        stop: &StopFlag::new(),
+        boards: ActiveMatches::default(),
+        run_through: false,
+    };
     let ended = run_competition(loaded, ledger, means, &mut Quiet, &mut |_| {});
     assert_eq!(ended.map_err(|failure| failure.to_string()), Ok(RunOutcome::Finished));
     runtime.block_on(async {

@@ -71,6 +71,7 @@ fn local_digest(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
         player: PlayerSpec::House(name.to_owned()),
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     });
     let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();

@@ -26,8 +26,11 @@ pub struct BotRejection {
     /// The instruction for the author.
     pub hint: String,
     /// The bot's output that led to it, such as a traceback.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub trace: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub trace: Box<str>,
+    /// Command line that shows the problem, for the author to paste.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub debug: Box<str>,
 }
 
 impl BotRejection {
@@ -127,7 +130,7 @@ mod tests {
         let text = |bot: &str| refusal.of_bot(bot).to_string();
         assert_eq!(text("my/Bot.py"), "my/Bot.py, line 3: does not parse\nhint: fix it");
         assert_eq!(text("my/bot.zip"), "my/bot.zip: Bot.py, line 3: does not parse\nhint: fix it");
-        let trace = (0..20).map(|i| format!("frame {i}")).collect::<Vec<_>>().join("\n");
+        let trace = (0..20).map(|i| format!("frame {i}")).collect::<Vec<_>>().join("\n").into();
         let refusal = BotRejection { trace, file: None, line: None, ..refusal };
         let lines: Vec<String> = (8..20).map(|i| format!("  frame {i}\n")).collect();
         let wanted = format!("bot: does not parse\n{}hint: fix it", lines.concat());

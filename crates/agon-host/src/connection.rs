@@ -18,6 +18,15 @@ pub enum AnswerError {
     Unsolicited(String),
 }
 
+/// What a bot said after the last message to it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct LastWords {
+    /// Its last line. Only a bot host says something then: a fault of its bot.
+    pub line: Option<Vec<u8>>,
+    /// Its stderr since it was last read, sanitised.
+    pub printed: String,
+}
+
 /// A running bot. Dropping it ends the bot and everything the bot has started.
 pub trait BotConnection: Debug + Send {
     /// The process id.
@@ -64,8 +73,8 @@ pub trait BotConnection: Debug + Send {
     /// The bot's stderr since the last call.
     fn printed(&mut self) -> String;
 
-    /// Sends a last text, gives the bot this time to end by itself, then kills it.
-    fn shut_down(self: Box<Self>, text: &[u8], time: Duration);
+    /// Sends a last text, gives the bot this time to end by itself, then kills it. Returns what it still had to say.
+    fn shut_down(self: Box<Self>, text: &[u8], time: Duration) -> LastWords;
 
     /// A fault report with the end of the bot's stderr.
     fn report(&mut self, fault: Fault, says: &str) -> FaultReport {

@@ -138,6 +138,12 @@ impl InteractiveBot {
         })
     }
 
+    /// Sends the lines of a game's own text protocol, and returns the next line of the bot.
+    pub fn text_turn(&mut self, input: &str) -> Result<String, String> {
+        let reply = self.exchange(input.as_bytes())?;
+        Ok(String::from_utf8_lossy(&reply).trim_end().to_owned())
+    }
+
     /// Sends a message that is not part of the protocol, to a module that understands it.
     pub fn say(&mut self, kind: &str) -> Result<Json, String> {
         let id = self.id();

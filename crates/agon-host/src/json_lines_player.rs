@@ -1,6 +1,7 @@
 //! A program as a player, through the JSON-lines protocol of `docs/protocol.md`.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use agon_core::random::series_seed;
@@ -10,7 +11,7 @@ use agon_core::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::connection::AnswerError;
+use crate::connection::{AnswerError, LastWords};
 use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleMessage};
 use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
@@ -56,7 +57,7 @@ impl HelloInfo {
 pub struct PlayerOptions {
     /// Maximum time from the start of the process until it has answered `hello` and the first `start`.
     pub start: Duration,
-    /// Maximum time to answer `end` and each further `start`.
+    /// Maximum time to answer `end` and each further `start`. A bot that does not answer `end` in time is stopped.
     pub end: Duration,
     /// Maximum time the process may live after `bye`.
     pub bye: Duration,
@@ -70,19 +71,26 @@ pub struct PlayerOptions {
     pub restarts: bool,
 }
 
+/// Maximum time to load a bot.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(10);
+
 impl PlayerOptions {
+    /// Maximum time after a game, and after the last one. Only a bot that plays several games with one process can learn after a game.
+    pub(crate) const fn after_game(lifetime: BotLifetime) -> [Duration; 2] {
+        match lifetime {
+            BotLifetime::Match => [Duration::from_secs(10), Duration::from_mins(1)],
+            BotLifetime::Game | BotLifetime::Call => [Duration::from_secs(1), Duration::from_secs(1)],
+        }
+    }
+
     /// The default options for a game.
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
-        // Only a bot that plays several games with one process can learn after a game.
-        let [end, bye] = match lifetime {
-            BotLifetime::Match => [10, 60],
-            BotLifetime::Game | BotLifetime::Call => [1, 1],
-        };
+        let [end, bye] = Self::after_game(lifetime);
         Self {
-            start: Duration::from_secs(10),
-            end: Duration::from_secs(end),
-            bye: Duration::from_secs(bye),
+            start: START_TIMEOUT,
+            end,
+            bye,
             start_is_charged: G::start_counts(),
             hold: true,
             stateless: lifetime == BotLifetime::Call,
@@ -110,6 +118,8 @@ pub struct JsonLinesPlayer<G: Game> {
     /// The bot was not ready in time and catches up on the clock of its turn.
     behind: bool,
     asked: PendingRequest,
+    /// The fault that its host reported in its reply to the end of a game.
+    fault_after_game: Option<Box<FaultReport>>,
     /// Output of processes that have ended.
     printed: String,
     text: Vec<u8>,
@@ -150,6 +160,7 @@ impl<G: Game> JsonLinesPlayer<G> {
             owed: VecDeque::new(),
             behind: false,
             asked: PendingRequest::Nothing,
+            fault_after_game: None,
             printed: String::new(),
             text: Vec::new(),
             game: std::marker::PhantomData,
@@ -279,7 +290,12 @@ impl<G: Game> JsonLinesPlayer<G> {
                 Ok(BotMessage { id, error: Some(error), .. }) if id == wanted => {
                     return Err(self.stop(Fault::Crash, sanitize_text(&error.to_string()), true).into());
                 }
-                Ok(answered) if answered.id == wanted => continue,
+                Ok(answered) if answered.id == wanted => {
+                    self.fault_after_game = answered.fault.map(|fault| {
+                        process.report(fault, &sanitize_text(&answered.says.unwrap_or_default())).into()
+                    });
+                    continue;
+                }
                 Ok(answered) => {
                     format!("answered {} when {wanted} was asked: {}", answered.id, quote_line(&line))
                 }
@@ -311,6 +327,23 @@ impl<G: Game> JsonLinesPlayer<G> {
             ProcessState::Running(mut process) => process.report(why, &says),
             _ => FaultReport::new(why, says),
         }
+    }
+
+    /// Ends a bot that is not done in time with what it does after a game. No game is lost: the next one starts with a new process.
+    fn stop_after_game(&mut self) {
+        if let ProcessState::Running(process) = &mut self.state
+            && self.printed.len() < MAX_NEW_STDERR_BYTES
+        {
+            self.printed += &process.printed();
+            let limit = self.options.end;
+            let _ = writeln!(
+                self.printed,
+                "agon: not done {limit:?} after the game, so it was stopped; no game is lost, the next one starts with a new process"
+            );
+        }
+        self.state = ProcessState::NotStarted;
+        self.owed.clear();
+        self.behind = false;
     }
 
     /// Makes sure that a process runs and has answered all earlier messages.
@@ -469,37 +502,54 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         printed
     }
 
-    fn game_over(&mut self) {
+    fn game_over(&mut self) -> Option<Box<FaultReport>> {
         if self.options.stateless {
             self.state = ProcessState::NotStarted;
-            return;
+            return None;
         }
         let id = self.id();
-        let ProcessState::Running(process) = &mut self.state else { return };
+        let ProcessState::Running(process) = &mut self.state else { return None };
         if process.unsolicited_output().is_some() || !self.owed.is_empty() {
             // Out of step at the end of the game: no game is lost, and the next one starts with a new process.
             self.state = ProcessState::NotStarted;
-            return;
+            return None;
         }
         self.owed.push_back(id);
         self.text.clear();
         SimpleMessage::End { id }.write(&mut self.text);
         process.ask(&self.text, 1, self.options.end);
-        if self.wait_until_ready().is_err() {
+        self.fault_after_game = None;
+        let ended = self.wait_until_ready().err();
+        if ended.is_some() {
             self.state = ProcessState::NotStarted;
+        } else if self.behind {
+            self.stop_after_game();
         }
+        // Only a bot that lives for a match does something after a game. A bot that ends then has crashed.
+        let lives_on = G::info().lifetime == BotLifetime::Match;
+        let ended = ended.filter(|report| report.fault == Fault::Crash);
+        self.fault_after_game.take().or(ended).filter(|_| lives_on)
     }
 
-    fn match_over(&mut self) {
-        if let ProcessState::Running(process) = std::mem::replace(&mut self.state, ProcessState::NotStarted) {
-            self.text.clear();
-            SimpleMessage::Bye.write(&mut self.text);
-            if self.owed.is_empty() && !self.behind && G::info().lifetime != BotLifetime::Match {
-                process.release(Some((&self.text, self.options.bye)));
-            } else {
-                process.say_bye(&self.text, self.options.bye);
-            }
+    fn match_over(&mut self) -> Option<Box<FaultReport>> {
+        let ProcessState::Running(process) = std::mem::replace(&mut self.state, ProcessState::NotStarted)
+        else {
+            return None;
+        };
+        self.text.clear();
+        SimpleMessage::Bye.write(&mut self.text);
+        if G::info().lifetime != BotLifetime::Match && self.owed.is_empty() && !self.behind {
+            process.release(Some((&self.text, self.options.bye)));
+            return None;
         }
+        let LastWords { line, printed } = process.say_bye(&self.text, self.options.bye);
+        let message = line.and_then(|line| message::read(&line).ok());
+        let report = message.and_then(|message| {
+            let report = FaultReport::new(message.fault?, sanitize_text(&message.says.unwrap_or_default()));
+            Some(FaultReport { stderr: printed.clone(), ..report }.into())
+        });
+        self.printed += &printed;
+        report
     }
 }
 

@@ -10,11 +10,14 @@
 //! - [`json_lines_player`]: a program as a player through the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text_player`]: a program as a player through a game's own text protocol
 //! - [`load_check`]: starts a bot once, before its first game
+//! - [`bot_limits`]: what every bot is limited to, as a list for people
 //! - [`bot_rejection`]: why a bot is not accepted
 //! - [`scratch_dir`]: temporary folders of a run
 //! - [`interactive`]: a Python bot asked by a debugger or a profiler
+//! - [`python_packages`]: packages that an organiser allows
 //! - [`sandbox`]: restrictions on a bot
 
+pub mod bot_limits;
 pub mod bot_rejection;
 pub mod connection;
 pub mod handle;
@@ -28,6 +31,9 @@ mod poller;
 pub mod process;
 pub mod program;
 pub mod python;
+mod python_files;
+pub mod python_packages;
+pub mod python_script;
 mod running_bot;
 pub mod sandbox;
 pub mod scratch_dir;

@@ -1,7 +1,7 @@
 //! Starts a bot once before its first game. Only that shows whether its imports and its constructor work. The bot gets `hello`
 //! and is ended after its answer.
 
-use agon_core::{Game, MeterKind};
+use agon_core::{Game, MeterKind, SelfDescription};
 use serde_json::Value as Json;
 
 use crate::bot_rejection::BotRejection;
@@ -15,10 +15,18 @@ use crate::running_bot::RunningBot;
 /// The id of the only message.
 const HELLO_ID: u64 = 1;
 
+/// Hint for a Python bot that is not loaded in time.
+const SLOW_IMPORT_HINT: &str = "importing the bot takes too long or never ends: move loops and work out of the top level of its \
+                                files; put test code below if __name__ == \"__main__\":";
+/// Hint for another program that does not answer in time.
+const SLOW_START_HINT: &str = "do less before you read the first line; flush after each line";
+
 /// A bot that was started and has not answered yet. Several can start at the same time.
 pub struct LoadCheck {
     process: RunningBot,
     options: PlayerOptions,
+    /// Whether the bot uses a Python API, so that loading it means importing its file.
+    is_python: bool,
 }
 
 impl LoadCheck {
@@ -58,11 +66,11 @@ impl LoadCheck {
         let mut text = Vec::new();
         SimpleMessage::Hello(hello).write(&mut text);
         process.ask(&text, 1, start);
-        Ok(Self { process, options })
+        Ok(Self { process, options, is_python: program.zygote.is_some() })
     }
 
-    /// Waits for the answer. Returns the bot's reply, or why it cannot be loaded.
-    pub fn finish(mut self) -> Result<Json, BotRejection> {
+    /// Waits for the answer. Returns what the bot says about itself, or why it cannot be loaded.
+    pub fn finish(mut self) -> Result<SelfDescription, BotRejection> {
         let come = self.process.wait().1.and_then(|()| self.process.line());
         let line = match come {
             Ok(line) => line,
@@ -83,7 +91,9 @@ impl LoadCheck {
             )));
         }
         match (answer.get("error"), self.process.leftover()) {
-            (None | Some(Json::Null), None) => Ok(answer),
+            (None | Some(Json::Null), None) => {
+                Ok(SelfDescription::new(answer["name"].as_str(), answer["contributor"].as_str()))
+            }
             (None | Some(Json::Null), Some(kind)) => Err(BotRejection::new(
                 format!("starts a {kind} while it is loaded"),
                 "start it in a game: each game begins with the bot as it was loaded, and nothing else may run on",
@@ -96,7 +106,8 @@ impl LoadCheck {
         let (what, hint) = match problem {
             AnswerError::Late => {
                 let what = format!("not ready within {:?} of its start", self.options.start);
-                (what, "do less before you read the first line; flush after each line")
+                let hint = if self.is_python { SLOW_IMPORT_HINT } else { SLOW_START_HINT };
+                (what, hint)
             }
             AnswerError::Ended(how) => {
                 (format!("{how} instead of answering hello"), "run it by hand and check that it starts")
@@ -106,7 +117,7 @@ impl LoadCheck {
             }
             AnswerError::Unsolicited(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
         };
-        let trace = self.process.log().trim_end().to_owned();
+        let trace = self.process.log().trim_end().into();
         self.with_process_hint(BotRejection { trace, ..BotRejection::new(what, hint) })
     }
 
@@ -142,7 +153,7 @@ fn not_loaded(error: &Json) -> BotRejection {
         Some(file) => refusal.in_file(file),
         None => refusal,
     };
-    BotRejection { trace: trace.clone(), ..refusal.at(line, number("column")) }
+    BotRejection { trace: trace.as_str().into(), ..refusal.at(line, number("column")) }
 }
 
 /// The last `File "name", line 3` of a traceback.
@@ -163,6 +174,6 @@ mod tests {
         let error = serde_json::json!({"what": "MyBot() fails", "file": "MyBot.py", "trace": trace});
         let refusal = not_loaded(&error);
         assert_eq!(refusal.place(), "MyBot.py, line 7");
-        assert_eq!(refusal.trace, trace);
+        assert_eq!(&*refusal.trace, trace);
     }
 }

@@ -32,6 +32,8 @@ pub struct BotPipes {
     unsent: Vec<u8>,
     sent: usize,
     lines: Lines,
+    /// The last complete line of a program that was asked to end.
+    last_line: Option<Vec<u8>>,
     /// Whether the program is stopped as soon as it has written the expected lines.
     hold: bool,
     stopped: bool,
@@ -76,6 +78,7 @@ impl BotPipes {
             unsent: Vec::new(),
             sent: 0,
             lines: Lines::default(),
+            last_line: None,
             hold,
             stopped: false,
             wanted: 0,
@@ -143,6 +146,13 @@ impl BotPipes {
     /// The next line that has arrived.
     pub fn line(&mut self) -> Option<Vec<u8>> {
         self.lines.take()
+    }
+
+    /// The last line that a program wrote which was asked to end.
+    pub fn take_last_line(&mut self) -> Option<Vec<u8>> {
+        self.read_out();
+        self.record_arrival(Duration::MAX);
+        self.last_line.take()
     }
 
     /// Output that was not asked for, if there is any.
@@ -220,7 +230,12 @@ impl BotPipes {
     /// If everything expected has arrived, records the time and stops the program.
     fn record_arrival(&mut self, unseen: Duration) {
         if self.wanted == UNTIL_EXIT {
-            self.lines.take_all();
+            while let Some(line) = self.lines.take() {
+                self.last_line = Some(line).filter(|line| line.len() <= MAX_LINE_BYTES);
+            }
+            if self.too_long().is_some() {
+                self.lines.take_all();
+            }
         }
         let complete = self.lines.has(self.wanted) || self.too_long().is_some() || self.stdout.is_none();
         if self.arrived.is_some() || !complete {

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_core::sanitize::printable;
-use agon_core::{AnswerTimes, MeterKind};
+use agon_core::{AnswerTimes, Fault, FaultReport, MeterKind};
 
 use crate::pipes::BotPipes;
 use crate::poller::{self, SharedPipes, lock};
 use crate::program::{Program, start};
 use crate::timing::{StealTime, is_late};
 
-pub use crate::connection::{AnswerError, BotConnection};
+pub use crate::connection::{AnswerError, BotConnection, LastWords};
 pub use crate::pipes::MAX_LINE_BYTES;
 pub use crate::stderr_pipe::MAX_STDERR_TAIL_BYTES;
 
@@ -38,7 +38,12 @@ pub struct LineProcess {
     limit: Duration,
     /// Steal time of the machine at the request.
     stolen: StealTime,
+    /// Whether the sandbox refuses processes that it starts.
+    threads_only: bool,
 }
+
+/// What programs write to stderr when the sandbox refuses a process: Python, Java, shells, Node.
+const REFUSED_PROCESS: [&str; 3] = ["Operation not permitted", "Cannot fork", "EPERM"];
 
 impl LineProcess {
     /// Starts a program. `environment` is added to its own. `hold` stops it between requests.
@@ -46,7 +51,8 @@ impl LineProcess {
         let handle = start(program, environment)?;
         let id = handle.id();
         let pipes = Arc::new(Mutex::new(BotPipes::new(handle, hold)?));
-        Ok(Self { id, pipes, limit: Duration::MAX, stolen: StealTime::default() })
+        let threads_only = program.sandboxed && program.threads_only;
+        Ok(Self { id, pipes, limit: Duration::MAX, stolen: StealTime::default(), threads_only })
     }
 
     fn arrival_result(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
@@ -144,7 +150,15 @@ impl BotConnection for LineProcess {
         lock(&self.pipes).printed()
     }
 
-    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
+    fn report(&mut self, fault: Fault, says: &str) -> FaultReport {
+        let stderr = self.log();
+        let refused = self.threads_only && REFUSED_PROCESS.iter().any(|text| stderr.contains(text));
+        let hint =
+            if refused { "; bots of this game cannot start other processes, only threads" } else { "" };
+        FaultReport { fault, message: format!("{says}{hint}"), stderr }
+    }
+
+    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) -> LastWords {
         let until = Instant::now() + time;
         lock(&self.pipes).ask_to_end(text);
         while Instant::now() < until && lock(&self.pipes).handle().ended().is_none() {
@@ -155,6 +169,8 @@ impl BotConnection for LineProcess {
             }
         }
         self.kill();
+        let mut pipes = lock(&self.pipes);
+        LastWords { line: pipes.take_last_line(), printed: pipes.printed() }
     }
 }
 

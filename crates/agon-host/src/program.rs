@@ -11,6 +11,7 @@ use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
 use crate::test_switches::is_off;
 use crate::zygote::forked_bot::PausePolicy;
+use crate::{bot_limits, python, python_files};
 
 /// A program with its arguments, working folder and environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub struct Program {
     /// Whether it runs in the sandbox. Then this program's `main` must first call [`sandbox::run_launcher_if_requested`], and the
     /// bot's program is searched in the system's folders and the bot's own.
     pub sandboxed: bool,
+    /// Whether it may start threads, but no other processes. Only the sandbox enforces this.
+    pub threads_only: bool,
     /// How to fork it from a zygote instead of starting it. Only used in the sandbox.
     pub zygote: Option<ZygoteOptions>,
 }
@@ -113,6 +116,7 @@ impl Program {
             bot_files: Vec::new(),
             private: None,
             sandboxed: false,
+            threads_only: false,
             zygote: None,
         }
     }
@@ -150,7 +154,7 @@ impl Program {
         if name.contains('/') {
             let path = folder.join(name);
             return match runnable(&path) {
-                Some(true) => Ok(path),
+                Some(true) => python_files::check_no_shim(&path).map(|()| path),
                 Some(false) => Err(ProgramError::new(
                     format!("{} is not a program", path.display()),
                     format!("mark it as one (chmod +x), or name what runs it, such as \"python3 {name}\""),
@@ -160,6 +164,9 @@ impl Program {
                     "give a path relative to the bot's folder",
                 )),
             };
+        }
+        if let Some(interpreter) = python::for_command(name) {
+            return interpreter;
         }
         let paths =
             if self.sandboxed { sandbox::PATH.into() } else { std::env::var_os("PATH").unwrap_or_default() };
@@ -213,13 +220,15 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     // threads before the bot's first line.
     policy.executable.push(policy.folder.clone());
     policy.executable.extend(program.readable_dirs.iter().cloned());
+    if program.zygote.is_none() {
+        policy.executable.extend(python_files::of_program(&policy.program, &policy.folder));
+    }
     policy.writable.extend(program.writable.iter().cloned());
     policy.hidden.extend(program.hidden.iter().cloned());
     policy.private.clone_from(&program.private);
-    policy.limits.address_space = None;
-    policy.limits.processes = 64;
-    policy.limits.open_files = 256;
+    policy.limits = bot_limits::LIMITS;
     policy.processes_need_cgroup = !is_off("meter");
+    policy.threads_only = program.threads_only;
     policy.host_processes = program.zygote.as_ref().map_or(0, ZygoteOptions::host_processes);
     policy.host_adds_landlock_rules = program.zygote.as_ref().is_some_and(|zygote| zygote.forks_calls);
     policy.arguments.extend(program.words.iter().skip(1).cloned());

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use crate::connection::BotConnection;
+use crate::connection::{BotConnection, LastWords};
 use crate::process::LineProcess;
 use crate::program::Program;
 use crate::zygote::{BotPoolKey, ForkedBot, bot_pool};
@@ -45,13 +45,13 @@ impl RunningBot {
         match (self, bye) {
             (Self::Forked(key, bot), _) if bot.can_play_again() => bot_pool::put(key, bot),
             (Self::Forked(_, bot), _) => drop(bot),
-            (Self::Started(process), Some((bye, time))) => process.shut_down(bye, time),
+            (Self::Started(process), Some((bye, time))) => drop(process.shut_down(bye, time)),
             (Self::Started(process), None) => drop(process),
         }
     }
 
-    /// Sends `bye` and ends the bot.
-    pub fn say_bye(self, bye: &[u8], time: Duration) {
+    /// Sends `bye` and ends the bot. Returns what it still had to say.
+    pub fn say_bye(self, bye: &[u8], time: Duration) -> LastWords {
         match self {
             Self::Started(process) => process.shut_down(bye, time),
             Self::Forked(_, bot) => bot.shut_down(bye, time),

@@ -125,11 +125,13 @@ impl<G: Game> Player<G> for TextPlayer<G> {
         self.meter
     }
 
-    fn game_over(&mut self) {
+    fn game_over(&mut self) -> Option<Box<FaultReport>> {
         self.process = None;
+        None
     }
 
-    fn match_over(&mut self) {
+    fn match_over(&mut self) -> Option<Box<FaultReport>> {
         self.process = None;
+        None
     }
 }

@@ -235,6 +235,15 @@ fn kept_folder_is_kept_and_limited() {
         let kept = fs::read_dir(harness.path("scratch")).expect("list");
         let bytes: u64 = kept.map(|entry| entry.expect("entry").metadata().expect("size").len()).sum();
         assert!(bytes > 3 << 20 && (!is_exact || bytes <= quota), "{bytes} {:?}", harness.situation);
+        if is_exact {
+            // A full folder is no reason to end a bot. It can still have empty files and folders, and looks take place meanwhile.
+            let mut policy = harness.policy(
+                "try:\n    open(SCRATCH + '/rest', 'w').write('x' * (9 << 20))\nexcept OSError:\n    pass\n\
+                 open(SCRATCH + '/empty', 'w').close()\nos.mkdir(SCRATCH + '/folder')\ntime.sleep(1)",
+            );
+            policy.writable[0].kept = true;
+            assert_eq!(harness.run_policy(&policy).ended, BotExit::Exited(0), "{:?}", harness.situation);
+        }
     });
 }
 

@@ -34,6 +34,7 @@ fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
         thought_ns: 100_000,
         longest_ns: 20_000,
         meter: None,
+        empty_ns: 0,
     };
     let mut one = || {
         let mut who: Vec<u32> = Vec::with_capacity(4);
@@ -117,6 +118,7 @@ fn spread(seats: &mut [SeatResult], bots: u32) {
 fn entrant(number: u32) -> EntrantSpec {
     EntrantSpec {
         name: format!("bot {number}"),
+        name_given: true,
         bot: EntrantBot::Spec("house:random".to_owned()),
         contributor: None,
         marks: Vec::new(),

@@ -159,6 +159,9 @@ pub struct SeatResult {
     pub longest_ns: u64,
     /// How the times were measured. `None` for a house bot. Differs between machines.
     pub meter: Option<MeterKind>,
+    /// Part of `thought_ns` that is the host's: what as many empty answers cost in this game. 0 if it was not measured.
+    #[serde(default)]
+    pub empty_ns: u64,
 }
 
 /// A finished game.

@@ -42,7 +42,8 @@ pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
             text.split_once(" by ").map_or((*text, None), |(name, by)| (name, Some(by)));
         EntrantSpec {
             name: name.to_owned(),
-            bot: EntrantBot::Spec(format!("house:{name}")),
+            name_given: true,
+            bot: EntrantBot::Spec(format!("{name}.py")),
             contributor: contributor.map(ToOwned::to_owned),
             marks: Vec::new(),
             role: None,
@@ -63,6 +64,7 @@ pub fn seat(entrant: u32, score: f64, place: u8) -> SeatResult {
         thought_ns: 1_000 * u64::from(entrant + 1) * 10,
         longest_ns: 5_000 * u64::from(entrant + 1),
         meter: None,
+        empty_ns: 0,
     }
 }
 

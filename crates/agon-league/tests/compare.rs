@@ -91,22 +91,35 @@ fn tilted_shape(shape: [f64; 5], elo: f64) -> [f64; 5] {
     lean(low)
 }
 
+/// Runs the test at this true strength until `verdict` decides.
+fn run_swapped_pairs(
+    runs: u32,
+    shape: [f64; 5],
+    elo: f64,
+    mut verdict: impl FnMut(&SwappedPairsTest) -> TestVerdict,
+) -> RunOutcome {
+    let mut sums = tilted_shape(shape, elo);
+    (1..5).for_each(|i| sums[i] += sums[i - 1]);
+    simulate::<Option<SwappedPairsTest>>(runs, 2026, |test, rng| {
+        let test = test.get_or_insert_with(|| SwappedPairsTest::new(1));
+        let draw = rng.unit();
+        test.push(sums.iter().position(|sum| draw < *sum).unwrap_or(4));
+        verdict(test)
+    })
+}
+
 fn check_swapped_pairs(name: &str, runs: u32, shape: [f64; 5], elo0: f64, elo1: f64) {
+    check_swapped_pairs_with(name, runs, shape, elo0, elo1, true);
+}
+
+fn check_swapped_pairs_with(name: &str, runs: u32, shape: [f64; 5], elo0: f64, elo1: f64, with_theory: bool) {
     let params = TestParams { elo0, elo1, alpha: 0.05, beta: 0.05 };
     let run = |elo: f64| {
-        let chances = tilted_shape(shape, elo);
-        let mut sums = chances;
-        (1..5).for_each(|i| sums[i] += sums[i - 1]);
-        let truth = simulate::<Option<SwappedPairsTest>>(runs, 2026, |test, rng| {
-            let test = test.get_or_insert_with(|| SwappedPairsTest::new(1));
-            let draw = rng.unit();
-            test.push(sums.iter().position(|sum| draw < *sum).unwrap_or(4));
-            params.verdict(test.llr(&params))
-        });
-        (truth, SwappedPairsTest::expected_walk(&params, &chances))
+        let truth = run_swapped_pairs(runs, shape, elo, |test| test.verdict(&params));
+        (truth, SwappedPairsTest::expected_walk(&params, &tilted_shape(shape, elo)))
     };
     let ((at0, theory0), (at1, theory1)) = (run(elo0), run(elo1));
-    check_error_rates(name, &at0, &at1, Some((theory0, theory1)));
+    check_error_rates(name, &at0, &at1, with_theory.then_some((theory0, theory1)));
 }
 
 /// Few draws in the two games of a pair, many, and almost only draws.
@@ -189,6 +202,51 @@ fn paired_differences_of_any_shape_stay_within_error_rates() {
     check_paired_differences("lopsided, 0 to 0.1 deviations", RUNS, lopsided, 0.0, 34.7, false);
     check_paired_differences("risky, 0 to 0.1 deviations", RUNS, risky, 0.0, 34.7, false);
     check_paired_differences("normal, 0 to 0.3 deviations", RUNS, normal, 0.0, 104.0, true);
+}
+
+/// How often the rule for overwhelming evidence errs at the hypotheses, and how many pairs it saves between bots that are far apart.
+fn check_evidence(runs: u32) {
+    // Pairs that are always won or lost: the shape in which the stakes win and lose the most.
+    let extreme = [0.5, 0.0, 0.0, 0.0, 0.5];
+    // A close test of such pairs takes thousands of them.
+    let close = (runs > RUNS).then_some((0.0, 10.0));
+    for (elo0, elo1) in [(0.0, 50.0), (-20.0, 20.0)].into_iter().chain(close) {
+        check_swapped_pairs_with(&format!("extreme, {elo0} to {elo1} Elo"), runs, extreme, elo0, elo1, false);
+    }
+    let params = TestParams { elo0: 0.0, elo1: 10.0, alpha: 0.05, beta: 0.05 };
+    for (elo, wrong) in [(-400.0, TestVerdict::Yes), (400.0, TestVerdict::No)] {
+        let mut errors = 0u32;
+        let far_apart = run_swapped_pairs(runs, USUAL, elo, |test| {
+            let verdict = test.verdict(&params);
+            errors += u32::from(verdict == wrong);
+            verdict
+        });
+        let ratio_alone = run_swapped_pairs(runs, USUAL, elo, |test| params.verdict(test.llr(&params)));
+        println!("{elo} Elo: {:.1} pairs, {:.1} with the ratio alone", far_apart.pairs, ratio_alone.pairs);
+        assert_eq!(errors, 0, "{elo} Elo");
+        assert!(far_apart.pairs < 20.0 && far_apart.pairs < ratio_alone.pairs / 3.0, "{elo} Elo");
+    }
+}
+
+#[test]
+fn overwhelming_evidence_stops_early_within_error_rates() {
+    check_evidence(RUNS);
+}
+
+#[test]
+fn twenty_lost_games_are_a_no() {
+    let params = TestParams { elo0: 0.0, elo1: 10.0, alpha: 0.05, beta: 0.05 };
+    let mut test = SwappedPairsTest::new(1);
+    (0..10).for_each(|_| test.push(0));
+    assert_eq!(test.verdict(&params), TestVerdict::No);
+    assert_eq!(test.status(&params).verdict, TestVerdict::No);
+    assert_eq!(params.verdict(test.llr(&params)), TestVerdict::NotYet, "the ratio alone does not say so");
+}
+
+#[test]
+#[ignore = "takes minutes; part of `make soak`"]
+fn twenty_thousand_runs_of_overwhelming_evidence_stay_within_error_rates() {
+    check_evidence(SOAK);
 }
 
 #[test]

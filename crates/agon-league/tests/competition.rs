@@ -45,6 +45,14 @@ fn hidden_key_overrides_the_default() {
     assert_eq!(hidden_with("connect-five", "hidden = true\n"), (true, Some(true.into())));
 }
 
+#[test]
+fn unreadable_first_phase_is_the_only_error_of_a_file_with_a_resubmission() {
+    let text = preset("solitude-scramble").unwrap().replacen("\"groups\"", "\"heaps\"", 1);
+    let errors = CompetitionConfig::read(&text).unwrap_err();
+    let texts: Vec<String> = errors.iter().map(|error| error.describe("cup.toml")).collect();
+    assert!(texts.len() == 1 && texts[0].contains("there is no format \"heaps\""), "{texts:#?}");
+}
+
 /// The messages of every broken file are in a snapshot.
 #[test]
 fn broken_files_give_the_expected_messages() {

@@ -186,6 +186,7 @@ fn phase(format: Format, most: u32) -> PhaseConfig {
         settings,
         resubmit: false,
         hidden: None,
+        deadline: None,
     }
 }
 

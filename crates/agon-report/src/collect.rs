@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use agon_bots::error::Diagnostic;
 use agon_competition::LoadedCompetition;
 use agon_core::record::Digest;
-use agon_league::config::CompetitionConfig;
+use agon_league::config::EntrantSpec;
 use agon_league::format::{PhaseHistory, stage_names};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::phase_results;
+use agon_runner::shown_entrants::shown_entrants;
 use agon_store::{FaultFilter, Ledger, PhaseStatus, StoredFault, Timestamp};
 use futures_util::StreamExt as _;
 
@@ -38,7 +39,7 @@ pub async fn report(
     for phase in &mut phases {
         mark_watchable(&mut phase.faults, &shown);
     }
-    let mut entrants = participants(&loaded.competition);
+    let mut entrants = participants(&shown_entrants(ledger, &loaded.competition, u32::MAX).await?);
     for version in ledger.bot_versions().await? {
         if let Some(one) = entrants.get_mut(version.entrant.index()) {
             one.versions.push(Version {
@@ -83,8 +84,8 @@ pub async fn report(
     })
 }
 
-fn participants(competition: &CompetitionConfig) -> Vec<Participant> {
-    let one = |spec: &agon_league::config::EntrantSpec| Participant {
+fn participants(entrants: &[EntrantSpec]) -> Vec<Participant> {
+    let one = |spec: &EntrantSpec| Participant {
         name: spec.name.clone(),
         contributor: spec.contributor.clone(),
         marks: spec.marks.iter().map(|mark| (mark.mark.clone(), mark.note.clone())).collect(),
@@ -92,7 +93,7 @@ fn participants(competition: &CompetitionConfig) -> Vec<Participant> {
         versions: Vec::new(),
         faults: FaultList::default(),
     };
-    competition.entrants.iter().map(one).collect()
+    entrants.iter().map(one).collect()
 }
 
 async fn phase(
@@ -137,7 +138,7 @@ async fn phase(
     let pace = |(entrant, sums): (Entrant, &agon_league::tally::EntrantTotals)| ThinkTimes {
         entrant,
         answers: sums.answers,
-        mean: sums.thought_ns as f64 / sums.answers.max(1) as f64,
+        mean: sums.mean_us() * 1000.0,
         longest: sums.longest_ns as f64,
     };
     report.think_times = played.tally.entrants().map(pace).collect();

@@ -198,6 +198,8 @@ pub struct SeatLine {
     pub score: f64,
     /// Place of the seat; 1 is the best.
     pub place: u8,
+    /// Statistic that is shown beside the score, such as Word Racer's word points.
+    pub beside: Option<f64>,
 }
 
 impl GameLine {

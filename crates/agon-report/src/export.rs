@@ -10,7 +10,9 @@ use agon_competition::history::{create_file, unreadable_record, write_history};
 use agon_core::Seat;
 use agon_core::record::read;
 use agon_core::text_format::csv_quote;
+use agon_league::config::EntrantSpec;
 use agon_league::{MatchKey, MatchResult};
+use agon_runner::shown_entrants::shown_entrants;
 use agon_store::{Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
@@ -76,11 +78,17 @@ pub fn game_titles(loaded: &LoadedCompetition) -> String {
     for stat in loaded.table.info().stats {
         titles += &format!(",{}", csv_quote(stat.name));
     }
-    titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us\n"
+    titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us,empty_us\n"
 }
 
-/// CSV lines, one for each seat of each game of a match. Seeds are included only after the secret seed was revealed.
-pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool) -> String {
+/// CSV lines, one for each seat of each game of a match. `entrants` are those that tables show. Seeds are included only after the
+/// secret seed was revealed.
+pub fn game_lines(
+    loaded: &LoadedCompetition,
+    entrants: &[EntrantSpec],
+    one: &MatchResult,
+    revealed: bool,
+) -> String {
     use std::fmt::Write as _;
     let info = loaded.table.info();
     let MatchKey { phase, stage, number: in_stage } = one.key;
@@ -99,7 +107,7 @@ pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool)
         );
         for (seat, own) in game.seats.iter().enumerate() {
             let role = info.role(Seat(seat as u8)).name;
-            let name = loaded.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
+            let name = entrants.get(own.entrant.index()).map_or("", |one| &one.name);
             let name = csv_quote(name);
             // Writing to a string cannot fail.
             let _ = write!(out, "{head},{seat},{role},{name},{},{}", own.score.to_f64(), own.place);
@@ -110,7 +118,8 @@ pub fn game_lines(loaded: &LoadedCompetition, one: &MatchResult, revealed: bool)
                 let _ = write!(out, ",{faults}");
             }
             let micros = |ns: u64| ns as f64 / 1000.0;
-            let _ = writeln!(out, ",{},{},{}", own.answers, micros(own.thought_ns), micros(own.longest_ns));
+            let times = [own.thought_ns, own.longest_ns, own.empty_ns].map(micros);
+            let _ = writeln!(out, ",{},{},{},{}", own.answers, times[0], times[1], times[2]);
         }
     }
     out
@@ -127,11 +136,12 @@ async fn games_csv(
     out.write_all(game_titles(loaded).as_bytes())?;
     let mut count = 0;
     for phase in 0..begun {
+        let entrants = shown_entrants(ledger, &loaded.competition, phase).await?;
         let mut matches = ledger.matches(phase, MatchFilter::default());
         while let Some(one) = matches.next().await {
             let one = one?.result;
             count += one.games.len() as u64;
-            out.write_all(game_lines(loaded, &one, revealed).as_bytes())?;
+            out.write_all(game_lines(loaded, &entrants, &one, revealed).as_bytes())?;
         }
     }
     out.flush()?;

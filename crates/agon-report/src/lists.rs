@@ -130,8 +130,11 @@ pub fn games(phase: &PhaseReport, links: PageLinks<'_>, which: GameFilter) -> St
     };
     let mut titles = vec![text_column("Match")];
     titles.extend(stages.then(|| text_column("Stage")));
+    let beside = links.report.game.stat_beside_score();
+    let result_title =
+        beside.map_or_else(|| "Result".to_owned(), |(_, stat)| format!("Result ({})", stat.name));
     titles.extend([
-        prose_column("Result"),
+        prose_column(&result_title),
         number_column("Turns"),
         text_column("Ended"),
         number_column("Faults"),
@@ -158,14 +161,16 @@ fn left_out(phase: &PhaseReport, shown: usize, which: GameFilter) -> String {
     }
 }
 
-/// Result of a game: `Ann 3, Bob 0`. The best is first, winners are bold.
+/// Result of a game: `Ann 3, Bob 0`. The best is first, winners are bold. A statistic that decides the ranking stands beside the
+/// score: `Ann 3 (21), Bob 0 (14)`.
 fn result(game: &GameLine, links: PageLinks<'_>) -> String {
     let seats = game.best_first();
     let decimals = links.report.game.score.decimals;
     let one = |seat: &SeatLine| {
         let name = bidi_isolate(&links.report.name_of(seat.entrant));
         let name = if seat.place == 1 { format!("<b>{name}</b>") } else { name };
-        format!("{name} {}", trim_number(seat.score, decimals))
+        let beside = seat.beside.map_or_else(String::new, |value| format!(" ({})", trim_number(value, 2)));
+        format!("{name} {}{beside}", trim_number(seat.score, decimals))
     };
     let mut named: Vec<String> = seats.iter().take(MAX_SEATS_NAMED).map(one).collect();
     match seats.len().saturating_sub(MAX_SEATS_NAMED) {

@@ -43,7 +43,7 @@ pub async fn games(
         let one = one?;
         let stage = stages.get(one.result.key.stage as usize).map_or("", String::as_str);
         for (number, game) in one.result.games.iter().enumerate() {
-            picker.look(line(&one, number as u32, game, stage), game);
+            picker.look(line(info, &one, number as u32, game, stage), game);
         }
     }
     let mut list = picker.list();
@@ -54,9 +54,14 @@ pub async fn games(
     Ok(list)
 }
 
-fn line(one: &StoredMatch, number: u32, game: &GameResult, stage: &str) -> GameLine {
-    let seat =
-        |seat: &SeatResult| SeatLine { entrant: seat.entrant, score: seat.score.to_f64(), place: seat.place };
+fn line(info: &GameInfo, one: &StoredMatch, number: u32, game: &GameResult, stage: &str) -> GameLine {
+    let beside = info.stat_beside_score().map(|(index, _)| index);
+    let seat = |seat: &SeatResult| SeatLine {
+        entrant: seat.entrant,
+        score: seat.score.to_f64(),
+        place: seat.place,
+        beside: beside.map(|index| seat.stats[index].to_f64()),
+    };
     GameLine {
         key: one.result.key,
         game: number,
@@ -263,7 +268,7 @@ mod tests {
                 result,
             };
             for (at, game) in kept.result.games.iter().enumerate() {
-                picker.look(line(&kept, at as u32, game, stage), game);
+                picker.look(line(league.game, &kept, at as u32, game, stage), game);
             }
         }
         picker.list()

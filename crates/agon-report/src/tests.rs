@@ -257,7 +257,9 @@ fn report(names: &[&str]) -> Report {
         faults: faults.clone(),
     };
     let entrants = names.iter().map(participant).collect();
-    let seats = (0..2).map(|n| SeatLine { entrant: Entrant(n), score: 3.0, place: n as u8 + 1 }).collect();
+    let seats = (0..2)
+        .map(|n| SeatLine { entrant: Entrant(n), score: 3.0, place: n as u8 + 1, beside: None })
+        .collect();
     let game = GameLine {
         key,
         game: 0,

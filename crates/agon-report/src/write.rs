@@ -115,6 +115,7 @@ async fn game_page(
     let by = |seat: &crate::data::SeatLine| report.entrants.get(seat.entrant.index())?.contributor.clone();
     let extras = FilmExtras {
         contributors: game.seats.iter().map(by).collect(),
+        colours: game.seats.iter().map(|seat| seat.entrant.0).collect(),
         bot_output: Vec::new(),
         hide_seed: report.seed.is_none(),
     };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use agon_bots::check::{CheckRequest, CheckResult, check};
+use agon_bots::check::{CheckRequest, CheckResult, DebugLines, check};
 use agon_bots::{SandboxMode, starter};
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{RunContext, run_competition};
@@ -33,8 +33,14 @@ fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
         // Only the program `agon` has the sandbox launcher, and these bots are trusted.
         sandbox: SandboxMode::Off,
         folder,
+        seats: None,
         keep_record,
+        keep_output: keep_record,
         deadline: None,
+        forbidden_libraries: &[],
+        max_zip_mib: None,
+        make_log: None,
+        debug: DebugLines::Off,
     };
     check(&order, &mut |note| panic!("{note}")).unwrap()
 }
@@ -50,7 +56,11 @@ fn check_finds_bots_relative_to_its_folder_and_returns_the_trial_games() {
     assert!(plain.accepted && plain.records.is_empty() && plain.logs.is_empty(), "{}", plain.text());
     let kept = checked("my-bot", home.path(), true);
     assert!(kept.accepted, "{}", kept.text());
-    assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "one game for each first move");
+    assert_eq!(
+        (kept.records.len(), kept.logs.len()),
+        (4, 4),
+        "against two house bots, one game for each first move"
+    );
     let table = agon_engine::any_game("connect-five").unwrap();
     let (record, _) = read(&kept.records[0], 1).unwrap();
     assert!(table.film(record, &agon_core::Assets::none()).unwrap().len() > 1);
@@ -91,6 +101,7 @@ fn two_competitions_run_in_parallel_each_with_the_bots_of_its_folder() {
             executor: &local,
             stop: &StopFlag::new(),
             boards: ActiveMatches::default(),
+            run_through: false,
         };
         let ended = run_competition(&loaded, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
         assert!(matches!(ended, RunOutcome::Finished));

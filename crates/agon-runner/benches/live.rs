@@ -118,6 +118,7 @@ fn round(games: &Games, viewing: LiveViewing) -> (f64, u64) {
         player: PlayerSpec::House(bot.to_owned()),
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     };
     let loaded: Vec<LoadedEntrant> = (0..bots).map(load).collect();
     let context = PhaseContext::new(any_game.as_ref(), &assets, 0, phase, &loaded, &seed).unwrap();

@@ -7,6 +7,7 @@
 //! - [`event`] defines the progress events. [`live`] shows games while they are played.
 //! - [`phase_results`] reads results from the ledger and computes standings. [`rulings`] applies decisions of the organiser. `revoke`
 //!   removes stored matches of banned or outvoted workers.
+//! - [`shown_entrants`] gives entrants the names that tables show.
 //! - [`seeds`] derives all seeds from the secret seed.
 //! - [`data_dir`] and [`logs_dirs`] manage the `data/` and `logs/` folders of bots. `output_capture` records what bots print.
 
@@ -27,6 +28,7 @@ mod revoke;
 pub mod rulings;
 pub mod run;
 pub mod seeds;
+pub mod shown_entrants;
 pub mod stop_flag;
 
 pub use error::RunError;

@@ -61,7 +61,7 @@ impl<'c> LogsDirs<'c> {
     pub fn remove_written(&self) -> io::Result<()> {
         for ((_, folder), first) in self.readers.iter().zip(&self.first_numbers) {
             for number in *first..logs_dir::next_number(folder)? {
-                match fs::remove_file(folder.join(format!("game-{number:04}.json"))) {
+                match fs::remove_file(folder.join(logs_dir::file_name(number))) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => {}
                 }
@@ -112,7 +112,7 @@ impl<'c> LogsDirs<'c> {
         let mut first: Option<PathBuf> = None;
         for folder in folders {
             if let Some(first) = &first {
-                let link = folder.join(format!("game-{:04}.json", logs_dir::next_number(folder)?));
+                let link = folder.join(logs_dir::file_name(logs_dir::next_number(folder)?));
                 if fs::hard_link(first, link).is_ok() {
                     continue;
                 }

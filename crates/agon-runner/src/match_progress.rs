@@ -1,6 +1,6 @@
 //! Progress of a match: which game comes next, when the match is decided, and how many points it gives.
 
-use agon_core::Settings;
+use agon_core::{Seat, Settings};
 use agon_engine::GameSequence;
 use agon_engine::referee::PlayedGame;
 use agon_league::FixedPoint;
@@ -26,7 +26,8 @@ pub struct MatchProgress<'c> {
     next_index: u32,
     /// For each part: wins of each seat, and number of games played.
     wins: Vec<(Vec<u32>, u32)>,
-    match_lost_by: Option<usize>,
+    /// Seats that have lost the whole match by a fault.
+    match_losers: Vec<usize>,
     /// All games played, each with its part.
     pub played: Vec<(u8, PlayedGame)>,
 }
@@ -35,7 +36,15 @@ impl<'c> MatchProgress<'c> {
     /// Starts a match. `parts` must not be empty.
     pub fn new(parts: &'c [ResolvedPart], names: Vec<String>) -> Self {
         let wins = vec![(vec![0; names.len()], 0); parts.len()];
-        Self { parts, names, current_part: 0, next_index: 0, wins, match_lost_by: None, played: Vec::new() }
+        Self {
+            parts,
+            names,
+            current_part: 0,
+            next_index: 0,
+            wins,
+            match_losers: Vec::new(),
+            played: Vec::new(),
+        }
     }
 
     /// Points of the match for each seat. Each part gives +1 to the winner and -1 to the loser. A seat that loses the whole match loses all
@@ -46,8 +55,8 @@ impl<'c> MatchProgress<'c> {
             return Vec::new();
         }
         let parts = self.parts.len() as i64;
-        if let Some(loser) = self.match_lost_by {
-            let sign = |seat| if seat == loser { -parts } else { parts };
+        if !self.match_losers.is_empty() {
+            let sign = |seat| if self.match_losers.contains(&seat) { -parts } else { parts };
             return (0..seats).map(|seat| FixedPoint::from_int(sign(seat))).collect();
         }
         let part_points = |(wins, _): &(Vec<u32>, u32), seat: usize| {
@@ -98,14 +107,16 @@ impl GameSequence for MatchProgress<'_> {
                 wins[winner] += 1;
             }
         }
-        self.match_lost_by = played.outcome.match_lost_by.map(agon_core::Seat::index);
+        let seats = Seat::all(self.names.len());
+        self.match_losers = seats.filter(|seat| played.loses_match(*seat)).map(Seat::index).collect();
         self.played.push((self.current_part as u8, played));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use agon_core::{Outcome, Seat};
+    use agon_core::record::FaultRecord;
+    use agon_core::{Fault, FaultReport, Outcome};
 
     use super::*;
 
@@ -182,6 +193,22 @@ mod tests {
         progress.done(game([1.0, 0.0]));
         progress.done(lost);
         assert_eq!(progress.points(true), whole([-2, 2]));
+    }
+
+    #[test]
+    fn match_in_which_both_fail_after_a_game_is_lost_by_both() {
+        let parts = [part(99, 50), part(9, 5)];
+        let mut progress = MatchProgress::new(&parts, vec!["a".into(), "b".into()]);
+        let mut lost = game([1.0, 0.0]);
+        let fault = |seat| FaultRecord {
+            turn: lost.turns + 1,
+            seat: Seat(seat),
+            report: FaultReport::new(Fault::Crash, "adjust(): ZeroDivisionError"),
+        };
+        lost.faults = vec![fault(0), fault(1)];
+        lost.outcome.match_lost_by = Some(Seat(0));
+        progress.done(lost);
+        assert_eq!(progress.points(true), whole([-2, -2]));
     }
 
     #[test]

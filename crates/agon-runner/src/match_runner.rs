@@ -2,7 +2,7 @@
 
 use agon_core::Assets;
 use agon_core::record::{Digest, Recorder};
-use agon_engine::any_game::PlayError;
+use agon_engine::any_game::{FaultsAfterMatch, PlayError};
 use agon_engine::referee::{GameHooks, PlayedGame};
 use agon_engine::turn_log::TurnLog;
 use agon_engine::{AnyGame, MatchSetup, PlayerSpec, Reporter};
@@ -55,11 +55,12 @@ impl MatchRunner<'_> {
             None => None,
         };
         let mut hooks = GameHooks { reporter, console: None, recorder: Some(recorder), log };
-        self.game.play_match(&setup, &mut progress, &mut hooks)?;
+        let after_match = self.game.play_match(&setup, &mut progress, &mut hooks)?;
         let points = progress.points(self.parts_give_points);
         let mut finished = finished_match(key, &entrants, progress.played, points);
+        add_faults_after_match(&mut finished, &entrants, after_match);
         finished.data = pack_data_dirs(players)?;
-        finished.bot_outputs = output.map_or_else(Vec::new, |log| log.outputs);
+        finished.bot_outputs = output.map_or_else(Vec::new, OutputCapture::finish);
         Ok(finished)
     }
 }
@@ -108,7 +109,18 @@ fn finished_match(
     }
 }
 
-fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
+/// Adds the faults in what bots did after the match. They count as faults after its last game.
+fn add_faults_after_match(finished: &mut FinishedMatch, seats: &[Entrant], faults: FaultsAfterMatch) {
+    let Some(last) = finished.result.games.last() else { return };
+    let (game, turn) = (finished.result.games.len() as u32 - 1, last.turns + 1);
+    for (seat, report) in faults {
+        let entrant = seats.get(seat.index()).copied().unwrap_or(Entrant(u32::MAX));
+        finished.faults.push(MatchFault { game, turn, seat: seat.0, entrant, report });
+    }
+}
+
+/// Result of a played game with these entrants at its seats.
+pub fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
     let seat = |((entrant, outcome), seat_stats): (
         (&Entrant, &agon_core::outcome::SeatOutcome),
         &agon_engine::SeatStats,
@@ -123,6 +135,7 @@ fn game_result(seats: &[Entrant], part: u8, game: &PlayedGame) -> GameResult {
             thought_ns: seat_stats.time.charged().as_nanos() as u64,
             longest_ns: seat_stats.longest.as_nanos() as u64,
             meter: seat_stats.meter,
+            empty_ns: seat_stats.empty_total().as_nanos() as u64,
         }
     };
     GameResult {

@@ -3,7 +3,7 @@
 use std::io;
 
 use agon_core::record::RecordHeader;
-use agon_core::{Outcome, Seat};
+use agon_core::{FaultReport, Outcome, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_store::{OutputWriter, PackedOutput};
@@ -17,8 +17,8 @@ pub struct OutputCapture {
     turn: u32,
     /// Output of the current game, by seat.
     writers: Vec<OutputWriter>,
-    /// Output of the finished games.
-    pub outputs: Vec<PackedOutput>,
+    /// Output of the earlier games.
+    outputs: Vec<PackedOutput>,
 }
 
 impl OutputCapture {
@@ -34,6 +34,20 @@ impl OutputCapture {
         })
     }
 
+    /// The output of all games.
+    pub fn finish(mut self) -> Vec<PackedOutput> {
+        self.pack_game();
+        self.outputs
+    }
+
+    /// Packs the output of the current game.
+    fn pack_game(&mut self) {
+        for (seat, writer) in self.writers.iter_mut().enumerate() {
+            let log = std::mem::take(writer).finish();
+            self.outputs.extend(PackedOutput::new(self.game, seat as u8, &log));
+        }
+    }
+
     fn add(&mut self, seat: Seat, turn: u32, text: &str) {
         if text.is_empty() || self.programs.get(seat.index()) != Some(&true) {
             return;
@@ -46,8 +60,9 @@ impl OutputCapture {
 
 impl TurnLog for OutputCapture {
     fn begin_game(&mut self, game: u32, _: &RecordHeader) -> io::Result<()> {
+        // What a bot prints after the match belongs to its last game, so a game is packed when the next one starts.
+        self.pack_game();
         (self.game, self.turn) = (game, 0);
-        self.writers.fill(OutputWriter::default());
         Ok(())
     }
 
@@ -69,10 +84,11 @@ impl TurnLog for OutputCapture {
     }
 
     fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
-        for (seat, writer) in self.writers.iter_mut().enumerate() {
-            let log = std::mem::take(writer).finish();
-            self.outputs.extend(PackedOutput::new(self.game, seat as u8, &log));
-        }
+        Ok(())
+    }
+
+    fn match_over(&mut self, seat: Seat, printed: &str, _: Option<&FaultReport>) -> io::Result<()> {
+        self.add(seat, self.turn + 1, printed);
         Ok(())
     }
 }

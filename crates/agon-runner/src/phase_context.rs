@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use agon_core::record::Recorder;
-use agon_core::{Assets, BotLifetime, Settings, SettingsError};
+use agon_core::{Assets, BotLifetime, SelfDescription, Settings, SettingsError};
 use agon_engine::any_game::PlayError;
 use agon_engine::{AnyGame, PlayerSpec, Reporter};
 use agon_league::config::PhaseConfig;
@@ -25,9 +25,19 @@ pub struct LoadedEntrant {
     pub commit: Option<String>,
     /// A file that is added to the bot's folder: the published history of the competition so far.
     pub extra_file: Option<PathBuf>,
+    /// What the bot says about itself.
+    pub says: SelfDescription,
 }
 
 impl LoadedEntrant {
+    /// Gives the entrant and its bot another name.
+    pub fn rename(&mut self, name: String) {
+        if let PlayerSpec::Program(program) = &mut self.player {
+            program.name.clone_from(&name);
+        }
+        self.name = name;
+    }
+
     /// The bot's `data/` folder, if its game allows one.
     pub fn data_dir(&self) -> Option<&Path> {
         match &self.player {
@@ -105,6 +115,12 @@ impl<'h> PhaseContext<'h> {
     pub fn in_order(&self) -> bool {
         self.game.info().lifetime == BotLifetime::Match
             && self.entrants.iter().any(|one| one.data_dir().is_some())
+    }
+
+    /// Entrants that keep nothing from match to match.
+    pub fn entrants_without_data(&self) -> Vec<Entrant> {
+        let numbered = (0..).map(Entrant).zip(self.entrants);
+        numbered.filter(|(_, one)| one.data_dir().is_none()).map(|(entrant, _)| entrant).collect()
     }
 
     /// Whether a match has parts that give points.

@@ -5,12 +5,13 @@ use agon_league::bracket::{self, Bracket};
 use agon_league::config::{CompetitionConfig, PhaseConfig};
 use agon_league::format::{Format, MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule};
 use agon_league::standings::{self, RulingKind, Standings, StandingsRequest};
-use agon_league::tally::Tally;
+use agon_league::tally::{Tally, TallyDecodeError};
 use agon_league::{Entrant, FormatError, MatchKey};
 use agon_store::{Ledger, MatchFilter, PhaseProgress, PhaseStatus, Ranges, SecretSeed, StoreError};
 use futures_util::StreamExt as _;
 
 use crate::rulings::Rulings;
+use crate::shown_entrants::shown_entrants;
 use crate::{RunError, seeds};
 
 /// Results of a phase so far.
@@ -67,8 +68,15 @@ pub async fn results_under_rulings(
 pub async fn all_results(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<PhaseResults, RunError> {
     let PhaseProgress { snapshot, results_after_snapshot: after, played: stages } =
         ledger.progress(phase).await?;
-    let mut tally = match &snapshot {
-        Some(bytes) => Tally::from_bytes(bytes).map_err(|error| RunError::Snapshot { phase, error })?,
+    let mut tally = match snapshot.as_deref().map(Tally::from_bytes) {
+        Some(Ok(tally)) => tally,
+        // Written by another version of Agon: the results give the same sums.
+        Some(Err(TallyDecodeError::Version(_))) => {
+            let tally = tally_of_matches(ledger, game, phase, MatchFilter::default()).await?;
+            let since_snapshot = tally.matches;
+            return Ok(PhaseResults { tally, stages, since_snapshot });
+        }
+        Some(Err(error)) => return Err(RunError::Snapshot { phase, error }),
         None => Tally::new(game),
     };
     // Free the memory early: a snapshot can be large.
@@ -86,8 +94,18 @@ pub async fn tally_before_stage(
     phase: u32,
     stage: u32,
 ) -> Result<Tally, RunError> {
+    tally_of_matches(ledger, game, phase, MatchFilter { stages: 0..stage, ..MatchFilter::default() }).await
+}
+
+/// Tally of stored matches.
+async fn tally_of_matches(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    filter: MatchFilter,
+) -> Result<Tally, RunError> {
     let mut tally = Tally::new(game);
-    let mut matches = ledger.matches(phase, MatchFilter { stages: 0..stage, ..MatchFilter::default() });
+    let mut matches = ledger.matches(phase, filter);
     while let Some(one) = matches.next().await {
         tally.add(&one?.result);
     }
@@ -272,7 +290,11 @@ pub async fn standings_from(
             .unwrap_or_default();
     }
     let notes = rulings.notes_for_phase(ledger, &phase_status(ledger, number).await?).await?;
-    let request =
-        StandingsRequest { rulings: &notes, ..standings_request(competition, game, phase, &placing) };
+    let entrants = shown_entrants(ledger, competition, number).await?;
+    let request = StandingsRequest {
+        entrants: &entrants,
+        rulings: &notes,
+        ..standings_request(competition, game, phase, &placing)
+    };
     Ok(standings::standings(&results.tally, &request))
 }

@@ -27,6 +27,8 @@ pub struct MatchQueue<'q> {
     stop: &'q StopFlag,
     /// Whether a bot's matches must be played one after the other.
     in_order: bool,
+    /// Entrants that keep nothing from match to match, such as house bots. They can play several matches at the same time.
+    free: Vec<Entrant>,
     state: Mutex<QueueState>,
     bot_freed: Condvar,
 }
@@ -44,7 +46,19 @@ impl<'q> MatchQueue<'q> {
     pub fn new(stage: &'q dyn Stage, mut todo: Vec<Range<u64>>, in_order: bool, stop: &'q StopFlag) -> Self {
         todo.reverse();
         let state = QueueState { todo, waiting: BTreeMap::new(), playing: BTreeMap::new() };
-        Self { stage, stop, in_order, state: Mutex::new(state), bot_freed: Condvar::new() }
+        Self { stage, stop, in_order, free: Vec::new(), state: Mutex::new(state), bot_freed: Condvar::new() }
+    }
+
+    /// The same queue, where these entrants can play several matches at the same time.
+    #[must_use]
+    pub fn with_free_entrants(mut self, free: Vec<Entrant>) -> Self {
+        self.free = free;
+        self
+    }
+
+    /// The entrants of a match that play one match at a time.
+    fn bound_entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
+        fixture.seats.iter().copied().filter(|seat| !self.free.contains(seat)).collect()
     }
 
     /// The next matches for a thread. `last` is the average duration of its latest matches. Blocks while all remaining matches wait for
@@ -79,9 +93,9 @@ impl<'q> MatchQueue<'q> {
             return Vec::new();
         }
         if self.in_order {
-            let found = state.take_ready(self.stage);
+            let found = state.take_ready(self);
             if let Some((number, fixture)) = &found {
-                state.playing.insert(*number, fixture.seats.clone());
+                state.playing.insert(*number, self.bound_entrants(fixture));
             }
             return found.into_iter().collect();
         }
@@ -136,8 +150,8 @@ impl<'q> MatchQueue<'q> {
             if self.stop.is_requested() {
                 return None;
             }
-            if let Some(found) = state.take_ready(self.stage) {
-                state.playing.insert(found.0, found.1.seats.clone());
+            if let Some(found) = state.take_ready(self) {
+                state.playing.insert(found.0, self.bound_entrants(&found.1));
                 return Some(found);
             }
             if state.waiting.is_empty() {
@@ -184,8 +198,9 @@ impl QueueState {
         true
     }
 
-    /// Takes the first match that shares no bot with a match being played or with an earlier waiting match.
-    fn take_ready(&mut self, stage: &dyn Stage) -> Option<(u64, Fixture)> {
+    /// Takes the first match that shares no bot with a match being played or with an earlier waiting match, bots that keep nothing aside.
+    fn take_ready(&mut self, queue: &MatchQueue<'_>) -> Option<(u64, Fixture)> {
+        let stage = queue.stage;
         let mut busy: Vec<Entrant> = self.playing.values().flatten().copied().collect();
         let free =
             |fixture: &Fixture, busy: &[Entrant]| !fixture.seats.iter().any(|seat| busy.contains(seat));
@@ -195,7 +210,7 @@ impl QueueState {
                 found = Some(number);
                 break;
             }
-            busy.extend(&fixture.seats);
+            busy.extend(queue.bound_entrants(fixture));
         }
         if let Some(number) = found {
             return self.waiting.remove(&number).map(|fixture| (number, fixture));
@@ -205,7 +220,7 @@ impl QueueState {
             if free(&fixture, &busy) {
                 return Some((number, fixture));
             }
-            busy.extend(&fixture.seats);
+            busy.extend(queue.bound_entrants(&fixture));
             self.waiting.insert(number, fixture);
         }
         None
@@ -294,6 +309,17 @@ mod tests {
         assert_eq!(numbers(&queue.claim_batch(None, 2)), [3]);
         queue.mark_finished(3);
         assert!(queue.claim_batch(None, 2).is_empty());
+    }
+
+    #[test]
+    fn queue_in_order_hands_out_matches_that_share_only_a_bot_without_data() {
+        let (stage, stop) = (Chain(3), StopFlag::new());
+        let queue = MatchQueue::new(&stage, vec![0..3], true, &stop).with_free_entrants(vec![Entrant(1)]);
+        assert_eq!(numbers(&queue.claim_batch(None, 2)), [0]);
+        assert_eq!(numbers(&queue.claim_batch(None, 2)), [1], "bot 1 plays both");
+        assert!(queue.next_batch(1).is_empty(), "bot 2 plays match 1");
+        queue.mark_finished(1);
+        assert_eq!(numbers(&queue.claim_batch(None, 2)), [2]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::logs_dirs::LogsDirs;
 use crate::phase_context::{LoadedEntrant, PhaseContext};
 use crate::phase_results::PhaseResults;
 use crate::queue::MatchQueue;
+use crate::shown_entrants::shown_entrants;
 use crate::stop_flag::StopFlag;
 use crate::{RunError, data_dir, phase_results};
 
@@ -59,6 +60,8 @@ pub struct CompetitionRun<'r> {
     pub stop: &'r StopFlag,
     /// Matches being played.
     pub active_matches: ActiveMatches,
+    /// Whether to play all phases without a break, also those before which bots can be resubmitted.
+    pub run_through: bool,
 }
 
 /// A phase while it is played.
@@ -134,15 +137,16 @@ impl CompetitionRun<'_> {
             if status.state >= PhaseState::Published {
                 continue;
             }
-            if phase.resubmit && published {
+            if phase.resubmit && published && !self.run_through {
                 listener.event(&RunEvent::Waiting { phase: number, name: &phase.name });
                 return Ok(RunOutcome::Waiting(number));
             }
             if self.stop.is_requested() {
                 return Ok(RunOutcome::Stopped);
             }
-            let entrants = load_bots(number)?;
+            let mut entrants = load_bots(number)?;
             self.record_bot_versions(number, status.state, &entrants)?;
+            self.show_own_names(number, &mut entrants)?;
             if let Some(before) = number.checked_sub(1) {
                 self.block_on(self.ledger.close_phase(before, Timestamp::now()))?;
             }
@@ -203,8 +207,18 @@ impl CompetitionRun<'_> {
                 archive: None,
                 from_phase: phase,
                 at: Timestamp::now(),
+                says: loaded.says.clone(),
             };
             self.block_on(self.ledger.add_bot_version(&bot))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the bots of a phase the names that tables show. They come from the ledger, so that they never change within a phase.
+    fn show_own_names(&self, phase: u32, entrants: &mut [LoadedEntrant]) -> Result<(), RunError> {
+        let shown = shown_entrants(self.ledger, self.competition, phase);
+        for (loaded, shown) in entrants.iter_mut().zip(self.runtime.block_on(shown)?) {
+            loaded.rename(shown.name);
         }
         Ok(())
     }
@@ -381,7 +395,8 @@ impl CompetitionRun<'_> {
         // Where matches are played in order, stored matches cannot be checked again: the bot data of that time is gone.
         let checks_pending = || !context.in_order() && self.executor.has_pending_checks(phase, number);
         if !todo.is_empty() || checks_pending() {
-            let queue = MatchQueue::new(stage, todo, context.in_order(), self.stop);
+            let queue = MatchQueue::new(stage, todo, context.in_order(), self.stop)
+                .with_free_entrants(context.entrants_without_data());
             self.executor.play(context, number, &queue, &self.active_matches, &mut |events| {
                 self.store_results(&events, phase_run, listener)
             })?;

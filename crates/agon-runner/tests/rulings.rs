@@ -69,6 +69,7 @@ impl TestCompetition {
     fn run(&self, stop: &StopFlag, listener: &mut dyn RunListener) -> RunOutcome {
         let assets = Assets::none();
         let run = CompetitionRun {
+            run_through: false,
             competition: &self.config,
             game: self.game.as_ref(),
             assets: &assets,
@@ -83,6 +84,7 @@ impl TestCompetition {
             player: PlayerSpec::House((*bot).to_owned()),
             commit: None,
             extra_file: None,
+            says: agon_core::SelfDescription::default(),
         };
         let mut lineup = |_| Ok::<_, RunError>(BOTS.iter().map(member).collect());
         run.run(&mut lineup, listener).unwrap()

@@ -81,8 +81,13 @@ fn play(file: &Path, listener: &mut dyn RunListener, boards: ActiveMatches, stop
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = LoadedCompetition::read(file).map_err(|failure| failure.to_string()).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.to_string()).unwrap();
-    let means =
-        RunContext { runtime: &runtime, executor: &LocalExecutor { jobs: 1, pin: false }, stop, boards };
+    let means = RunContext {
+        runtime: &runtime,
+        executor: &LocalExecutor { jobs: 1, pin: false },
+        stop,
+        boards,
+        run_through: false,
+    };
     run_competition(&sitting, &ledger, means, listener, &mut |_| {})
         .map_err(|failure| failure.to_string())
         .unwrap();

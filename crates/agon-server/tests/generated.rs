@@ -186,6 +186,9 @@ fn ask(
             }
             _ => mutate::no_json(&value, chance),
         };
+    } else if content["application/octet-stream"].is_object() {
+        asked.kind = Some("application/octet-stream".to_owned());
+        asked.body = if good { mutate::WORDS.to_vec() } else { mutate::no_json(&Value::Null, chance) };
     } else if !good && chance.percent(10) {
         asked.kind = Some("application/json".to_owned());
         asked.body = b"{\"a\": 1}".to_vec();
@@ -370,5 +373,5 @@ fn soaks() -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_response_to_random_requests_is_described() {
-    run(20_261_115, if soaks() { 1_000 } else { 20 }).await;
+    run(20_261_115, if soaks() { 1_000 } else { 60 }).await;
 }

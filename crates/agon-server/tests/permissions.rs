@@ -342,6 +342,7 @@ async fn bot_output_is_visible_only_to_its_author() {
 }
 
 /// Submissions, administration, rulings, system.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn running() -> Vec<Row> {
     const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
     let for_organisers = |status| [401, 403, 403, 403, status];
@@ -408,6 +409,31 @@ fn running() -> Vec<Row> {
             |world| format!("competitions/open/bots/{}", world.entry.0),
             none,
             [401, 403, 204, 403, 204],
+        ),
+        row(
+            "PUT /competitions/{id}/bots/{bot}/marks",
+            |world| format!("competitions/open/bots/{}/marks", world.entry.0),
+            || Some(json!({"marks": [{"mark": "AI", "note": "wrote it"}]})),
+            [401, 403, 200, 403, 200],
+        ),
+        // Connect Five has no file that could be replaced.
+        row(
+            "PUT /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            for_organisers(404),
+        ),
+        row(
+            "DELETE /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            for_organisers(404),
+        ),
+        row(
+            "GET /competitions/{id}/files/{setting}",
+            |_| at("competitions/open/files/words"),
+            none,
+            [404; 5],
         ),
         row(
             "GET /submissions/{id}",

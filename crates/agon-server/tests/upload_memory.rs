@@ -25,7 +25,7 @@ const UPLOADS: usize = 200;
 /// Bound of the memory of the whole process, clients of this test included.
 const MAX_RESIDENT_BYTES: u64 = 400 << 20;
 /// The longest body that the server reads.
-const LONGEST_BODY: usize = 17 << 20;
+const LONGEST_BODY: usize = 13 << 20;
 const FORM: &str = "--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nBot\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"bot.zip\"\r\n\r\n";
 
 fn resident_bytes() -> u64 {
@@ -167,7 +167,7 @@ async fn open_competition(app: &AppState) {
         origin: Origin::Hosted,
         state: CompetitionState::Open,
         public: true,
-        limits: UploadLimits::default(),
+        limits: UploadLimits { max_bytes: Some(8 << 20), ..UploadLimits::default() },
         preset: String::new(),
         by: None,
         at: Timestamp::now(),

@@ -130,7 +130,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "control character",
         ),
         ("a symbolic link", zip(link()), 422, "is a link"),
-        ("a bomb", zip(zipped(&[("bot.py", &vec![0; 40 << 20])])), 422, "unpacks to more than 32 MiB"),
+        ("a bomb", zip(zipped(&[("bot.py", &vec![0; 260 << 20])])), 422, "unpacks to more than 256 MiB"),
         ("a file that is longer than declared", zip(liar()), 422, "is damaged"),
         (
             "names that differ by case",
@@ -165,7 +165,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         ("a truncated archive", zip(zipped(&[("bot.py", GOOD)])[..40].to_vec()), 422, "archive is broken"),
         ("an empty file", one("bot.py", b""), 422, "empty"),
         ("a program without a manifest", one("bot.exe", b"MZ"), 422, "this is not a bot file"),
-        ("too large", one("bot.py", &vec![b'#'; 9 << 20]), 413, "larger than"),
+        ("too large", one("bot.py", &vec![b'#'; 65 << 20]), 413, "larger than"),
         ("a file of a folder that leaves it", two("a.py", "../b.py"), 422, "leaves the archive"),
         ("a file of a folder with an absolute path", two("a.py", "/etc/b.py"), 422, "absolute path"),
         ("names that differ by case in a folder", two("a.py", "A.py"), 422, "same name as"),

@@ -140,6 +140,27 @@ impl SiteDb {
         Ok(entrant)
     }
 
+    /// Gives an entrant another name, cut to the maximum length. Fails with `Taken` if the name exists, with `Conflict` once the
+    /// competition has started.
+    pub async fn rename_entrant(&self, id: EntrantId, name: &str) -> Result<Entrant> {
+        let name = Name::new("name", names::truncated(name.trim(), super::MAX_NAME_CHARS).trim_end())?;
+        let mut writer = self.writer().await;
+        let mut change = self.begin(&mut writer).await?;
+        let entrant = self.entrant_in(&mut change, id).await?;
+        let (_, competition) = self.competition_in(&mut change, &entrant.competition).await?;
+        check_not_started(&competition)?;
+        sqlx::query("UPDATE entrant SET name = ?, name_key = ? WHERE id = ?")
+            .bind(&name.display)
+            .bind(&name.key)
+            .bind(id.0)
+            .execute(&mut *change)
+            .await
+            .map_err(error::unless_taken(self.path(), "name"))?;
+        let entrant = self.entrant_in(&mut change, id).await?;
+        change.commit().await.map_err(self.failed())?;
+        Ok(entrant)
+    }
+
     /// Starts the competition for its entrants: every entrant that can play (not withdrawn, with a bot spec or an accepted submission)
     /// gets a number from 0 without gaps, in the order of entry. Returns them. From then on no entrant can enter or withdraw. Calling it
     /// again returns the same.

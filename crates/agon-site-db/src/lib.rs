@@ -16,6 +16,7 @@ mod error;
 mod hosted;
 mod invitations;
 mod known_clients;
+mod marks;
 mod model;
 mod names;
 mod open;
@@ -42,6 +43,7 @@ pub use hosted::{
     SubmissionVerdict, UploadLimits,
 };
 pub use known_clients::KNOWN_CLIENT_TIMEOUT_MS;
+pub use marks::{MAX_MARK_CHARS, MAX_MARK_NOTE_CHARS, MAX_MARKS, StoredMark};
 pub use model::{
     Account, AccountId, AuditEntry, AuditFilter, AuditId, Credentials, EntrantId, Invitation, InvitationId,
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, PageRequest, ResultPage, Role,

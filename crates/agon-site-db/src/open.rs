@@ -15,10 +15,11 @@ use super::{Inner, Result, SiteDb, SiteDbError, error};
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/0001_site_db.sql"),
     include_str!("../migrations/0002_phase_columns.sql"),
     include_str!("../migrations/0003_known_clients_and_disk.sql"),
+    include_str!("../migrations/0004_entrant_marks.sql"),
 ];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -7,6 +7,8 @@ mod budgets;
 mod file;
 #[path = "site_db/hosted.rs"]
 mod hosted;
+#[path = "site_db/marks.rs"]
+mod marks;
 #[path = "site_db/people.rs"]
 mod people;
 #[path = "site_db/races.rs"]

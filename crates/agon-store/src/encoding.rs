@@ -10,8 +10,10 @@ use agon_league::{Entrant, FixedPoint, SeatResult};
 use crate::ranges::Ranges;
 
 /// Version of the format of [`encode_seats`].
-const SEATS_FORMAT_VERSION: u8 = 2;
-/// The version before: seats without meters.
+const SEATS_FORMAT_VERSION: u8 = 3;
+/// The version before: seats without the cost of empty answers.
+const SEATS_WITHOUT_EMPTY_ANSWERS: u8 = 2;
+/// The version before that: seats without meters.
 const SEATS_WITHOUT_METERS: u8 = 1;
 
 /// Encodes the points of a match.
@@ -50,6 +52,7 @@ pub fn encode_seats(seats: &[SeatResult]) -> Vec<u8> {
         write_varint(&mut bytes, seat.thought_ns);
         write_varint(&mut bytes, seat.longest_ns);
         bytes.push(encode_meter(seat.meter));
+        write_varint(&mut bytes, seat.empty_ns);
     }
     bytes
 }
@@ -97,7 +100,19 @@ fn read_seat(bytes: &mut &[u8], version: u8) -> Option<SeatResult> {
         0 => None,
         number => Some(*MeterKind::ALL.get(usize::from(number) - 1)?),
     };
-    Some(SeatResult { entrant, score, place, stats, answers, faults, thought_ns, longest_ns, meter })
+    let empty_ns = if version <= SEATS_WITHOUT_EMPTY_ANSWERS { 0 } else { read_varint(bytes)? };
+    Some(SeatResult {
+        entrant,
+        score,
+        place,
+        stats,
+        answers,
+        faults,
+        thought_ns,
+        longest_ns,
+        meter,
+        empty_ns,
+    })
 }
 
 /// Encodes the played match numbers of all stages: for each stage the number of ranges, then gap and length of each range.
@@ -179,6 +194,7 @@ mod tests {
             thought_ns: u64::MAX,
             longest_ns: 300,
             meter: MeterKind::ALL.get(entrant as usize % 4).copied(),
+            empty_ns: u64::from(entrant) << 20,
         }
     }
 
@@ -198,10 +214,20 @@ mod tests {
 
     #[test]
     fn seats_of_the_version_without_meters_are_read() {
-        let expected = SeatResult { meter: None, ..seat(3, 5) };
+        let expected = SeatResult { meter: None, empty_ns: 0, ..seat(3, 5) };
         let mut old = encode_seats(&[expected]);
         old.pop();
+        old.pop();
         old[0] = SEATS_WITHOUT_METERS;
+        assert_eq!(decode_seats(&old), Some(vec![expected]));
+    }
+
+    #[test]
+    fn seats_of_the_version_without_empty_answers_are_read() {
+        let expected = SeatResult { empty_ns: 0, ..seat(2, 5) };
+        let mut old = encode_seats(&[expected]);
+        old.pop();
+        old[0] = SEATS_WITHOUT_EMPTY_ANSWERS;
         assert_eq!(decode_seats(&old), Some(vec![expected]));
     }
 
@@ -213,11 +239,12 @@ mod tests {
             let read = decode_seats(&whole[..cut]);
             assert_eq!(read.is_some(), cut == 1 || cut == one, "cut at {cut}");
         }
-        let mut other = whole.clone();
+        let mut other = whole;
         other[0] = SEATS_FORMAT_VERSION + 1;
         assert_eq!(decode_seats(&other), None);
-        let mut other = whole;
-        *other.last_mut().unwrap() = 4;
+        let mut other = encode_seats(&[SeatResult { empty_ns: 0, ..seat(3, 5) }]);
+        let meter = other.len() - 2;
+        other[meter] = 4;
         assert_eq!(decode_seats(&other), None, "an unknown meter");
         assert_eq!(decode_points(&[0xff; 11]), None, "longer than any number");
     }

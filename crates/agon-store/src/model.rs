@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agon_core::FaultReport;
 use agon_core::record::Digest;
+use agon_core::{FaultReport, SelfDescription};
 use agon_league::{Entrant, MatchKey, MatchResult};
 use sha2::{Digest as _, Sha256};
 
@@ -172,6 +172,8 @@ pub struct NewBotVersion {
     pub from_phase: u32,
     /// Time of the submission.
     pub at: Timestamp,
+    /// What the bot says about itself.
+    pub says: SelfDescription,
 }
 
 /// A stored bot version, without its files.
@@ -193,6 +195,8 @@ pub struct BotVersion {
     pub from_phase: u32,
     /// Time of the submission.
     pub at: Timestamp,
+    /// What the bot says about itself.
+    pub says: SelfDescription,
 }
 
 /// Stored data of a game besides its result.

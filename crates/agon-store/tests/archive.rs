@@ -32,6 +32,7 @@ async fn full_ledger(path: &Path, matches: u64) -> SqliteLedger {
             archive: (entrant % 3 == 0).then(|| vec![entrant as u8; 300]),
             from_phase: 0,
             at: Timestamp(5),
+            says: agon_core::SelfDescription::new((entrant % 2 == 0).then_some("Kadabra"), Some("Rayman")),
         };
         ledger.add_bot_version(&bot).await.unwrap();
     }
@@ -245,7 +246,7 @@ fn truncated_or_changed_archive_is_rejected_and_leaves_no_file() {
             other[index] ^= 0x10;
             rejected(&other).await;
         }
-        let newer = String::from_utf8_lossy(&whole[..22]).replace("archive 2", "archive 9");
+        let newer = String::from_utf8_lossy(&whole[..22]).replace("archive 3", "archive 9");
         let error = rejected(newer.as_bytes()).await;
         assert!(error.contains("newer Agon"), "{error}");
         assert!(rejected(b"something else").await.contains("does not start with the header"));

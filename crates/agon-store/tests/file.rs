@@ -77,7 +77,7 @@ fn newer_ledger_is_rejected() {
         // The new version is still in the `-wal` file, as after a newer Agon was killed.
         assert_eq!(
             open_error(&path).await,
-            "FILE was written by a newer Agon (ledger version 7, supported: 4)"
+            "FILE was written by a newer Agon (ledger version 7, supported: 5)"
         );
         newer.close().await.unwrap();
         assert!(open_error(&path).await.contains("newer Agon"));

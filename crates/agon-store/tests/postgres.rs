@@ -369,18 +369,18 @@ fn newer_ledger_is_rejected_and_a_broken_one_is_reported() {
             let sql = sql.replace("S.", &format!("{schema}."));
             sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
         };
-        connection("UPDATE S.ledger SET version = 99").await;
+        connection("UPDATE S.ledger SET version = version + 1000").await;
         for error in
             [PostgresLedger::open(&url, "cup").await, PostgresLedger::open_to_read(&url, "cup").await]
         {
             let error = error.unwrap_err();
             assert!(
-                matches!(error, StoreError::NewerVersion { found: 99, .. })
+                matches!(error, StoreError::NewerVersion { found: 1000.., .. })
                     && error.kind() == ErrorKind::Usage,
                 "{error}"
             );
         }
-        connection("UPDATE S.ledger SET version = 1; DROP TABLE S.snapshot").await;
+        connection("UPDATE S.ledger SET version = version - 1000; DROP TABLE S.snapshot").await;
         let ledger = PostgresLedger::open(&url, "cup").await.unwrap();
         let error = ledger.progress(0).await.unwrap_err();
         assert!(matches!(error, StoreError::NotALedger { .. }), "{error}");

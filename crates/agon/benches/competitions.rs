@@ -127,7 +127,8 @@ async fn fill(path: &Path, text: &str) {
         let hash = any_game::bot_hash(info, &seating);
         let entrant = agon_league::Entrant(number);
         let (spec, commit, archive) = (seating.spec(), None, None);
-        let bot = NewBotVersion { entrant, hash, spec, commit, archive, from_phase: 0, at: Timestamp(0) };
+        let (at, says) = (Timestamp(0), agon_core::SelfDescription::default());
+        let bot = NewBotVersion { entrant, hash, spec, commit, archive, from_phase: 0, at, says };
         ledger.add_bot_version(&bot).await.unwrap();
     }
     ledger.start_phase(0, Timestamp(0)).await.unwrap();
@@ -174,6 +175,7 @@ fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
         thought_ns: 5_000,
         longest_ns: 900,
         meter: None,
+        empty_ns: 0,
     };
     let seats = entrants.iter().enumerate().map(seat).collect();
     let game = GameResult {
@@ -226,6 +228,8 @@ fn overhead(folder: &Path) {
         jobs: 1,
         pin: false,
         make_log: None,
+        make_reporter: None,
+        stop_requests: None,
     };
     let begun = Instant::now();
     series.play::<std::io::Error>(|_| Ok(())).unwrap();

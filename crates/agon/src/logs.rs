@@ -23,27 +23,46 @@ const MAX_NAME_CHARS: usize = 40;
 pub struct Logs {
     folder: PathBuf,
     info: &'static GameInfo,
-    /// Seats that are programs. House bots and the user at the terminal get no log.
-    programs: Vec<bool>,
+    /// Seats that are programs; `None` if the header of each game tells. House bots and the user at the terminal get no log.
+    programs: Option<Vec<bool>>,
 }
 
 impl Logs {
     /// Creates the folder first, so that a failure is reported before any game.
     pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Diagnostic> {
-        let failed =
-            |e: io::Error| Diagnostic::io("create the folder", folder, &e, "choose another for --logs");
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        create_folder(folder)?;
+        remove_old_logs(folder).map_err(|e| {
+            Diagnostic::named_path("remove an old log in", folder, &e, "choose another folder for --logs")
+        })?;
         let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
             output::note("note: --logs: no seat is a program, so there is nothing to log");
         }
-        Ok(Self { folder: folder.to_owned(), info, programs })
+        Ok(Self { folder: folder.to_owned(), info, programs: Some(programs) })
+    }
+
+    /// The same for games with different seats: all but house bots get a log.
+    pub fn of_programs(folder: &Path, info: &'static GameInfo) -> Result<Self, Diagnostic> {
+        create_folder(folder)?;
+        Ok(Self { folder: folder.to_owned(), info, programs: None })
+    }
+
+    /// Whether the player at a seat gets a log.
+    fn has_log(&self, seat: Seat, who: &SeatRecord) -> bool {
+        let is_program = || !who.bot.starts_with("house:");
+        self.programs.as_ref().map_or_else(is_program, |programs| programs.get(seat.index()) == Some(&true))
     }
 
     /// A log for games that are played one after the other. `first` is added to their numbers.
     pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
-        Box::new(GameLogFiles { logs: self, first, files: Vec::new() })
+        Box::new(GameLogFiles { logs: self, first, files: Vec::new(), written: Vec::new() })
     }
+}
+
+fn create_folder(folder: &Path) -> Result<(), Diagnostic> {
+    let failed =
+        |e: io::Error| Diagnostic::named_path("create the folder", folder, &e, "choose another for --logs");
+    std::fs::create_dir_all(folder).map_err(failed)
 }
 
 /// The log of the current game.
@@ -51,6 +70,8 @@ struct GameLogFiles<'l> {
     logs: &'l Logs,
     first: u32,
     files: Vec<SeatLogFile>,
+    /// The files of the last finished game, with their seats.
+    written: Vec<(Seat, PathBuf)>,
 }
 
 /// The log file of one seat. It stays in memory until the game is finished, so that it is written completely.
@@ -80,12 +101,10 @@ impl GameLogFiles<'_> {
 impl TurnLog for GameLogFiles<'_> {
     fn begin_game(&mut self, game: u32, header: &RecordHeader) -> io::Result<()> {
         let number = self.first + game + 1;
-        let seats = Seat::all(header.seats.len()).zip(&header.seats).zip(&self.logs.programs);
+        let seats = Seat::all(header.seats.len()).zip(&header.seats);
         self.files = seats
-            .filter(|(_, program)| **program)
-            .map(|((seat, who), _)| {
-                SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who)
-            })
+            .filter(|(seat, who)| self.logs.has_log(*seat, who))
+            .map(|(seat, who)| SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who))
             .collect();
         Ok(())
     }
@@ -109,7 +128,26 @@ impl TurnLog for GameLogFiles<'_> {
     fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         let scores: Vec<String> = outcome.seats.iter().map(|seat| seat.score.to_string()).collect();
         let last = format!("\nended: {}; scores in seat order: {}\n", outcome.ended, scores.join(", "));
+        // What a bot does after the match belongs to the log of its last game.
+        self.written = self.files.iter().map(|file| (file.seat, file.path.clone())).collect();
         self.write(&last).map_err(|failure| io::Error::other(failure.summary()))
+    }
+
+    fn match_over(&mut self, seat: Seat, printed: &str, fault: Option<&FaultReport>) -> io::Result<()> {
+        let Some((_, path)) = self.written.iter().find(|(written, _)| *written == seat) else {
+            return Ok(());
+        };
+        let mut text = String::new();
+        if let Some(fault) = fault {
+            text += &format!("\nfault after the match\n{}", fault_text(fault, false));
+        }
+        if !printed.is_empty() {
+            text += &format!("\nprinted after the match\n{}", indent(printed));
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        io::Write::write_all(&mut std::fs::File::options().append(true).open(path)?, text.as_bytes())
     }
 }
 
@@ -211,6 +249,25 @@ pub fn indent(printed: &str) -> String {
     })
 }
 
+/// Removes the logs of an earlier run. Other files in the folder stay.
+fn remove_old_logs(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_log_name(&entry.file_name().to_string_lossy()) && !entry.file_type()?.is_dir() {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file has the name of a log: `game-0001-seat-0-NAME.log`.
+fn is_log_name(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = name.splitn(5, '-').collect();
+    matches!(parts.as_slice(), ["game", number, "seat", seat, rest]
+        if digits(number) && digits(seat) && Path::new(rest).extension().is_some_and(|ending| ending == "log"))
+}
+
 /// Replaces characters that are not allowed in file names.
 fn sanitize_file_name(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+') { c } else { '_' };
@@ -233,7 +290,7 @@ mod tests {
     fn log_of_an_aborted_game_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let info = agon_engine::any_game("connect-five").unwrap().info();
-        let logs = Logs { folder: folder.path().to_owned(), info, programs: vec![false, true] };
+        let logs = Logs { folder: folder.path().to_owned(), info, programs: Some(vec![false, true]) };
         let who =
             |name: &str| SeatRecord { name: name.to_owned(), bot: name.to_owned(), hash: String::new() };
         let header = RecordHeader {

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod competition;
 mod console;
+mod debug_command;
 mod errors;
 mod exit_code;
 mod grid;
@@ -12,9 +13,11 @@ mod logs;
 mod output;
 mod output_file;
 mod pretty;
+mod print_count;
 mod record_files;
 mod server_client;
 mod setup;
+mod stop_requests;
 mod watch;
 
 use std::process::ExitCode;
@@ -48,6 +51,12 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Diagnostic> {
+    if let Some(python) = command.python() {
+        agon_host::python::choose(python);
+    }
+    if let Some(list) = command.packages() {
+        agon_host::python_packages::use_packages(agon_host::python_packages::build(list)?);
+    }
     match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Games(args) => commands::games::run(&args),
@@ -72,5 +81,7 @@ fn run(command: Command) -> Result<(), Diagnostic> {
         Command::Workers(args) => commands::workers::run(&args),
         Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::completions::write_man_pages(&args),
     }
 }

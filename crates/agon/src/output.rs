@@ -38,6 +38,13 @@ pub fn note(text: &str) {
     logging::message(Level::INFO, text);
 }
 
+/// Commands to paste, one a line, each with what it does. The lines are indented, and the last one has no line end.
+pub fn next_steps<T: AsRef<str>>(steps: &[(String, T)]) -> String {
+    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    let line = |(command, does): &(String, T)| format!("  {command:width$}   {}", does.as_ref());
+    steps.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether stdout may contain colours.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())

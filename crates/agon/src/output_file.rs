@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bots::Diagnostic;
-use agon_files::{AtomicFile, SyncToDisk};
+use agon_files::{AtomicFile, IfExists, SyncToDisk};
 
 const HINT: &str = "choose an existing folder with write permission";
 
@@ -19,11 +19,24 @@ pub struct OutputFile {
 impl OutputFile {
     /// Opens the file, so that a path that cannot be written is reported before any work is done.
     pub fn create(path: &Path, what: &'static str) -> Result<Self, Diagnostic> {
+        Self::open(path, what, IfExists::Replace)
+    }
+
+    /// Like [`OutputFile::create`], but refuses a file that exists.
+    pub fn create_new(path: &Path, what: &'static str) -> Result<Self, Diagnostic> {
+        if path.is_file() {
+            let message = format!("{} exists; {what} would overwrite it", path.display());
+            return Err(Diagnostic::wrong_use(message, "use --force to overwrite it, or name another file"));
+        }
+        Self::open(path, what, IfExists::Keep)
+    }
+
+    fn open(path: &Path, what: &'static str, if_exists: IfExists) -> Result<Self, Diagnostic> {
         if path.is_dir() {
             let message = format!("cannot write {what} {}: it is a folder", path.display());
-            return Err(Diagnostic::internal(message).hint("name a file in it"));
+            return Err(Diagnostic::wrong_use(message, "name a file in it"));
         }
-        let file = AtomicFile::options().unnamed().sync(SyncToDisk::File).create(path);
+        let file = AtomicFile::options().if_exists(if_exists).unnamed().sync(SyncToDisk::File).create(path);
         let file = file.map_err(|e| write_error(path, what, &e, HINT))?;
         Ok(Self { path: path.to_owned(), what, file })
     }
@@ -48,5 +61,5 @@ impl OutputFile {
 }
 
 fn write_error(path: &Path, what: &str, error: &io::Error, hint: &str) -> Diagnostic {
-    Diagnostic::io(format!("write {what}"), path, error, hint)
+    Diagnostic::named_path(format!("write {what}"), path, error, hint)
 }

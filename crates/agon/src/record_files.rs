@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 /// Reads all games of a record file.
 pub fn read(path: &Path) -> Result<Vec<Record>, Diagnostic> {
-    let bytes = fs::read(path)
-        .map_err(|e| Diagnostic::io("read", path, &e, "check that the file exists and is readable"))?;
+    let bytes = fs::read(path).map_err(|e| {
+        Diagnostic::named_path("read", path, &e, "check that the file exists and is readable")
+    })?;
     read_all(&bytes).map_err(|e| Diagnostic::record(path, &e))
 }
 

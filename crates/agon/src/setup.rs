@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agon_bots::source::archive::ArchiveLimits;
 use agon_bots::{BotSource, Diagnostic, PrepareContext, PreparedBot, SandboxMode, parse_options, prepare};
 use agon_core::{Assets, BotLifetime, GameInfo, Settings};
 
@@ -17,7 +18,15 @@ pub fn current_dir() -> &'static Path {
 
 /// How the bots of a command are prepared: relative to the current folder, with or without keeping their data.
 pub fn prepare_context(game: &str, sandbox: SandboxMode, keep_data: bool) -> PrepareContext<'_> {
-    PrepareContext { game, folder: current_dir(), sandbox, keep_data, extra_file: None, settings: None }
+    PrepareContext {
+        game,
+        folder: current_dir(),
+        sandbox,
+        keep_data,
+        extra_file: None,
+        settings: None,
+        archive_limits: ArchiveLimits::default(),
+    }
 }
 
 /// Prepares the bot that the user named.

@@ -3,7 +3,12 @@
 
 mod common;
 
+use std::fs::File;
+use std::io::Write as _;
+
 use common::place::{Place, player, reader};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 #[test]
 fn hash_covers_the_files_of_a_bot() {
@@ -85,8 +90,55 @@ fn check_accepts_a_bot_or_lists_all_problems() {
     assert!(
         String::from_utf8_lossy(&output.stderr).starts_with("error: house:random needs no check\nhint: ")
     );
-    assert_eq!(place.run(&["check", "connect-five", "Gone.py"]).status.code(), Some(1));
     assert_eq!(place.run(&["check", "chess", "Late.py"]).status.code(), Some(2));
+}
+
+#[test]
+fn bot_that_does_not_exist_is_a_usage_error() {
+    let place = Place::new(&[("program", "x"), ("notes.ipynb", "{}")]);
+    let relative = "hint: write the path relative to the current folder\n";
+    for (game, bot, error, hint) in [
+        ("connect-five", "Gone.py", "error: Gone.py: the file does not exist\n", relative),
+        ("connect-five", "Gone.zip", "error: Gone.zip: the file does not exist\n", relative),
+        ("connect-five", "./gone", "error: ./gone: there is no such file or folder\n", relative),
+        ("connect-five", "gone", "error: `gone` is not a bot\n", "hint: write house:gone "),
+        ("connect-five", "program", "error: `program` is not a bot\n", "hint: write ./program "),
+        ("word-racer", "gone.yml#A", "error: gone.yml#A: the file does not exist\n", relative),
+    ] {
+        for more in [&[] as &[&str], &["--json"]] {
+            let said = place.refused(&[&["check", game, bot], more].concat());
+            assert!(said.starts_with(error) && said.contains(hint), "{bot}: {said}");
+        }
+    }
+    // A file that is there, but is no bot, is checked and not accepted.
+    let output = place.run(&["check", "connect-five", "notes.ipynb"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("a notebook is not a Python file"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn zip_may_be_as_large_as_the_organiser_allows() {
+    let place = Place::new(&[]);
+    let mut writer = ZipWriter::new(File::create(place.path("Big.zip")).unwrap());
+    // Stored as they are, so that the file is as large as its content.
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    writer.start_file("Big.py", stored).unwrap();
+    writer.write_all(player("Big").as_bytes()).unwrap();
+    writer.start_file("weights.bin", stored).unwrap();
+    writer.write_all(&vec![0; 65 << 20]).unwrap();
+    writer.finish().unwrap();
+    let check = ["check", "connect-five", "Big.zip"];
+    let output = place.run(&check);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text.contains("the archive is larger than 64 MiB"), "{text}");
+    let text = place.good(&[&check[..], &["--max-zip-mib", "66"]].concat());
+    assert!(text.ends_with("yes: accepted\n"), "{text}");
+    let said = place.refused(&[&check[..], &["--max-zip-mib", "1025"]].concat());
+    assert!(said.contains("--max-zip-mib") && said.contains("\nhint: "), "{said}");
 }
 
 #[test]

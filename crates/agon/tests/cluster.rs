@@ -71,6 +71,7 @@ impl Cluster {
             .output()
             .unwrap();
         let document: Json = serde_json::from_slice(&output.stdout).unwrap();
+        common::schema::check_document(&document);
         document["workers"].as_array().unwrap().iter().find(|one| one["name"] == name).cloned()
     }
 }

@@ -6,7 +6,7 @@ mod common;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Output, Stdio};
 
-use common::{agon, folder_with, python, run, stdout, whole};
+use common::{agon, folder_with, good, line_to_paste, paste, python, run, stdout, whole};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
@@ -23,7 +23,8 @@ snapshots! {
     help: "compare --help";
     yes_of_a_duel: "compare connect-five house:tactician house:stacker --elo1 50 --seed 7";
     no_of_a_duel: "compare connect-five house:stacker house:tactician --elo1 50 --seed 7";
-    not_yet: "compare connect-five house:random house:stacker --seed 7 --games 40";
+    not_yet: "compare connect-five house:random house:stacker --seed 7 --games 12";
+    overwhelming: "compare connect-five house:random house:stacker --seed 7 --games 40";
     word_racer: "compare word-racer house:rows house:z-racer --elo1 100 --seed 7";
     matches: "compare connect-five house:tactician house:stacker --elo1 50 --seed 7 --match-games 5";
     the_same_bot: "compare connect-five house:stacker house:stacker --elo1 50 --seed 7";
@@ -184,4 +185,39 @@ fn roles_of_python_bots_are_found_and_faults_are_counted() {
     assert_eq!(refused.status.code(), Some(2));
     let words = String::from_utf8(refused.stderr).unwrap();
     assert!(words.contains("new plays the seeker, hider plays the hider"), "{words}");
+}
+
+/// Twenty lost games are a no, although the ratio of the two close hypotheses has hardly moved.
+#[test]
+fn bot_that_loses_everything_is_a_no_after_twenty_games() {
+    let output = run("compare connect-five house:stacker house:alphabeta --seed 7 --games 20 --json");
+    assert_eq!(output.status.code(), Some(1));
+    let result = lines(&output).pop().unwrap();
+    assert_eq!(
+        (&result["answer"], &result["decided_by"]),
+        (&Json::from("no"), &Json::from("evidence")),
+        "{result}"
+    );
+    assert!(result["llr"].as_f64().unwrap() > result["bounds"]["no"].as_f64().unwrap(), "{result}");
+}
+
+#[test]
+fn faults_of_new_are_a_warning() {
+    let broken =
+        "class Broken:\n    def get_move(self, board, player, T, N):\n        raise ValueError('no idea')\n";
+    let folder = folder_with(&[("Broken.py", broken), ("Last.py", TWO_TOWERS)]);
+    let words = ["compare", "connect-five", "Broken.py", "Last.py", "--seed", "7", "--games", "20"];
+    let output = agon(folder.path(), &words).output().unwrap();
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(text.contains("\nwarning: Broken.py has faults (") && text.contains("no: "), "{text}");
+    assert!(said.contains("warning: Broken.py has faults; the first: "), "{said}");
+    let line = line_to_paste(&text, "fault.agon");
+    let start =
+        "agon play connect-five Broken.py Last.py --seed 7 --games 1 --record fault.agon; agon debug ";
+    assert!(line.starts_with(start), "{line}");
+    let shown = good(&paste(folder.path(), line));
+    assert!(shown.contains("ValueError: no idea") && shown.contains("now (same)"), "{shown}");
+    let output = agon(folder.path(), &[&words[..], &["--json"]].concat()).output().unwrap();
+    assert_eq!(lines(&output).pop().unwrap()["warnings"].as_array().unwrap().len(), 1);
 }

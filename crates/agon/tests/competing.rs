@@ -134,8 +134,8 @@ fn phase_waits_for_new_versions_and_secrets_stay_hidden() {
         assert!(!text.contains("a secret text"), "{text}");
     }
     // The second phase starts with the new versions, and its bots may read the published history.
-    let reader = "import history\n\n\ndef get_action(state, match_history):\n    \
-                  return \"LEFT\" if len(history.matches) == 4 else 1 / 0\n";
+    let reader = "import published_history\n\n\ndef get_action(state, match_history):\n    \
+                  return \"LEFT\" if len(published_history.matches) == 4 else 1 / 0\n";
     fs::write(folder.path().join("mine/Submission.py"), reader).unwrap();
     let second = agon(folder.path(), "run two.toml --json");
     assert!(second.status.success(), "{}", said(&second));
@@ -153,6 +153,79 @@ fn phase_waits_for_new_versions_and_secrets_stay_hidden() {
     assert_eq!(matches.len(), 8, "four bots, four matches each, two phases");
     assert_eq!(matches["match_1"]["players"].as_array().unwrap().len(), 4);
     assert_eq!(matches["match_8"]["turn_data"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn preset_of_a_game_with_resubmission_stops_after_each_phase_and_says_what_to_do() {
+    let folder = folder_with(&[]);
+    let told = agon(folder.path(), "init solitude-scramble cup.toml");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("agon run cup.toml --run-through"), "{told}");
+    let path = folder.path().join("cup.toml");
+    let file = fs::read_to_string(&path).unwrap();
+    assert_eq!(file.matches("\nresubmit = true").count(), 2, "{file}");
+    // Fewer matches, so that the test is quick.
+    fs::write(&path, file.replace("matches = 100", "matches = 4").replace("matches = 200", "matches = 4"))
+        .unwrap();
+    for (published, next) in
+        [("phase 1, Seeding,", "play phase 2, Adaptation"), ("phase 2, Adaptation,", "play phase 3, Finals")]
+    {
+        let run = agon(folder.path(), "run cup.toml");
+        assert!(run.status.success(), "{}", said(&run));
+        let told = said(&run);
+        for part in [
+            &format!("{published} is published"),
+            "resubmitted",
+            "agon export cup.toml DIR",
+            "published_history.json",
+            next,
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+    let last = agon(folder.path(), "run cup.toml");
+    assert!(said(&last).contains("finished; the secret seed was"), "{}", said(&last));
+    let through = agon(folder.path(), "run cup.toml --fresh --run-through --json");
+    let events = String::from_utf8_lossy(&through.stdout).into_owned();
+    assert_eq!(events.matches("\"event\":\"published\"").count(), 3, "{events}");
+    assert!(events.contains("\"event\":\"over\"") && !events.contains("\"event\":\"waiting\""), "{events}");
+}
+
+#[test]
+fn own_history_file_of_a_bot_is_kept_in_all_phases() {
+    let bot = "import history\ntry:\n    from published_history import matches\nexcept ImportError:\n    matches = {}\n\n\n\
+               def get_action(state, match_history):\n    assert history.own == 'mine', history.data\n    \
+               return \"LEFT\" if len(matches) in (0, 4) else 1 / 0\n";
+    let folder = folder_with(&[
+        ("two.toml", TWO_PHASES),
+        ("mine/Submission.py", bot),
+        ("mine/history.json", "{\"own\": \"mine\"}"),
+    ]);
+    let run = agon(folder.path(), "run two.toml --run-through --json");
+    assert!(run.status.success(), "{}", said(&run));
+    let events = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(events.contains("\"event\":\"over\"") && !events.contains("\"fault\":"), "{events}");
+}
+
+#[test]
+fn bot_with_a_file_under_the_published_name_is_rejected_before_the_first_phase() {
+    let bot = "def get_action(state, match_history):\n    return \"RIGHT\"\n";
+    let folder = folder_with(&[
+        ("two.toml", TWO_PHASES),
+        ("mine/Submission.py", bot),
+        ("mine/published_history.json", "{}"),
+    ]);
+    let run = agon(folder.path(), "run two.toml");
+    assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+    for part in
+        ["entrant Mine", "published_history.json", "belongs to the organiser", "hint: rename the file"]
+    {
+        assert!(said(&run).contains(part), "{part}: {}", said(&run));
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("mine/published_history.json")).unwrap(), "{}");
+    let check = agon(folder.path(), "check solitude-scramble mine");
+    assert_eq!(check.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&check.stdout).contains("published_history.json: the bot has a file"));
 }
 
 #[test]
@@ -225,7 +298,7 @@ fn players_yml_is_played_and_gets_result_pages() {
     let run = agon(folder.path(), "run players.yml --base run");
     assert!(run.status.success(), "{}", said(&run));
     assert!(folder.path().join("run/results/players.ledger").exists());
+    // The folder `run` is the default, as in the document.
     let without = agon(folder.path(), "run players.yml");
-    assert_eq!(without.status.code(), Some(2));
-    assert!(said(&without).contains("--base DIR"), "{}", said(&without));
+    assert!(without.status.success(), "{}", said(&without));
 }

@@ -62,7 +62,7 @@ fn init_writes_a_competition_file_once_and_prints_the_next_steps() {
     let json: Json = serde_json::from_str(&place.good(&["init", "word-racer", "c.toml", "--json"])).unwrap();
     assert_eq!((&json["agon"], &json["game"]), (&Json::from("init"), &Json::from("word-racer")));
     let nowhere = place.run(&["init", "word-racer", "no/such/folder.toml"]);
-    assert_eq!(code(&nowhere), 3);
+    assert_eq!(code(&nowhere), 2);
 }
 
 #[test]

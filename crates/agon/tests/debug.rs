@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{agon, folder_with, good, masked_times, python};
+use common::{agon, folder_with, good, line_to_paste, masked_times, paste, python};
 use serde_json::Value as Json;
 
 /// Counts its moves over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
@@ -65,7 +65,7 @@ fn programs_and_house_bots_of_all_games_give_the_same_answers() {
         &["word-racer", "json:python3 bot.py", "house:random"],
     ];
     for game in games {
-        let play = [&["play"], game, &["--seed", "7", "--record", record]].concat();
+        let play = [&["play"], game, &["--seed", "7", "--force", "--record", record]].concat();
         good(&run(&examples(), &play));
         for seat in ["0", "1"] {
             let (code, found) = json(&examples(), &[record, "--seat", seat]);
@@ -103,7 +103,7 @@ fn python_bots_of_all_apis_give_the_same_answers() {
             }
             command.output().unwrap()
         };
-        good(&with_python(&[&["play"], &game[..], &["--seed", "7", "--record", record]].concat()));
+        good(&with_python(&[&["play"], &game[..], &["--seed", "7", "--force", "--record", record]].concat()));
         for seat in ["0", "1"] {
             let output = with_python(&["debug", record, "--seat", seat]);
             assert!(good(&output).contains("all as recorded"), "{game:?}");
@@ -271,7 +271,7 @@ fn pdb_stops_in_bots_of_the_other_apis() {
             }
             good(&command.write_stdin(typed).output().unwrap())
         };
-        with_python(&[&["play"], game, &["--seed", "7", "--record", "a.agon"]].concat(), "");
+        with_python(&[&["play"], game, &["--seed", "7", "--force", "--record", "a.agon"]].concat(), "");
         // In Hide and Seek a turn is a step of both. The seeker is asked in each.
         let shown = with_python(&["debug", "a.agon", "--seat", "0", "--turn", "4", "--pdb"], typed);
         assert!(
@@ -309,12 +309,11 @@ fn invalid_game_seat_or_turn_is_rejected_with_the_valid_range() {
     let record = folder.path().join("w.agon");
     let record = record.to_str().unwrap();
     good(&run(&examples(), &[&word_racer[..], &[record]].concat()));
-    for (words, hint) in [(["--sandbox", "off"], "--bot COMMAND"), (["--turn", "1"], "without --pdb")] {
-        let pdb: &[&str] =
-            if words[0] == "--turn" { &["--pdb", "--bot", "python3 word_racer.py"] } else { &[] };
+    for words in [["--sandbox", "off"], ["--turn", "1"]] {
+        let pdb: &[&str] = if words[0] == "--turn" { &["--pdb"] } else { &[] };
         let output = run(&examples(), &[&["debug", record, "--seat", "0"], &words[..], pdb].concat());
         assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("--bot COMMAND"), "{}", text(&output.stderr));
     }
     fs::remove_file(folder.path().join("Counter.py")).unwrap();
     let said = text(&run(folder.path(), &["debug", "a.agon", "--seat", "0", "--game", "1"]).stderr);
@@ -331,4 +330,119 @@ fn output_of_a_stateless_call_is_shown() {
     good(&run(folder.path(), &[&play[..], &["--record", "a.agon"]].concat()));
     let (_, found) = json(folder.path(), &["a.agon", "--seat", "0", "--turn", "1"]);
     assert_eq!(found["turn"]["printed"], "thinking\n", "{found}");
+}
+
+/// Fails after each game.
+const FAILING: &str = "class Failing:
+    def get_move(self, board, player, T, N):
+        return board[0].index(0)
+
+    def adjust(self):
+        raise ValueError('no lesson')
+";
+
+#[test]
+fn line_after_a_fault_in_adjust_shows_the_exception_again() {
+    let folder = folder_with(&[("Failing.py", FAILING)]);
+    let play = ["play", "connect-five", "Failing.py", "house:random", "--seed", "5", "--games", "3"];
+    let played = good(&run(folder.path(), &play));
+    let line = line_to_paste(&played, "fault.agon");
+    let start =
+        "agon play connect-five Failing.py house:random --seed 5 --games 1 --record fault.agon; agon debug ";
+    assert!(line.starts_with(start), "{line}");
+    let shown = good(&paste(folder.path(), line));
+    assert!(shown.contains("\nafter the end of the game, which had "), "{shown}");
+    // Recorded and now.
+    assert!(shown.matches("  adjust(): ValueError: no lesson\n").count() >= 2, "{shown}");
+    assert!(shown.contains("Failing.py\", line 6, in adjust") && shown.contains("now (same)"), "{shown}");
+    let (_, debug) = line.split_once("; agon ").unwrap();
+    let debug: Vec<&str> = debug.split(' ').collect();
+    let (code, found) = json(folder.path(), &debug[1..]);
+    let end = &found["turn"];
+    assert_eq!((code, &end["request"], &end["same"]), (Some(0), &Json::from("end"), &Json::from(true)));
+    assert!(end["now"]["fault"]["says"].as_str().unwrap().contains("no lesson"), "{found}");
+    // The fixed bot does not fail there.
+    fs::write(folder.path().join("Failing.py"), FAILING.replace("raise", "return")).unwrap();
+    let output = run(folder.path(), &debug);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("\nnow (DIFFERENT) no fault\n"), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("after its end differs from the record"), "{output:?}");
+}
+
+#[test]
+fn end_of_a_game_is_a_turn_only_for_a_bot_that_fails_there() {
+    let folder = folder_with(&[("Failing.py", FAILING)]);
+    let play = ["play", "connect-five", "Failing.py", "house:random", "--record", "a.agon"];
+    let played = good(&run(folder.path(), &play));
+    let line = line_to_paste(&played, "a.agon");
+    let words: Vec<&str> = line.strip_prefix("agon ").unwrap().split(' ').collect();
+    assert_eq!(words[..6], ["debug", "a.agon", "--game", "1", "--seat", "0"], "{line}");
+    let said = |words: &[&str]| {
+        let output = run(folder.path(), words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {output:?}");
+        text(&output.stderr)
+    };
+    let pdb = said(&[&words[..], &["--pdb"]].concat());
+    assert!(pdb.contains("the game is over after turn ") && pdb.contains("hint: omit --pdb"), "{pdb}");
+    let mut other = words.clone();
+    other[5] = "1";
+    assert!(said(&other).contains("does not exist"), "{}", said(&other));
+}
+
+/// A virtual environment `env` in the folder, with a module `only_here` that names a column that does not exist.
+fn environment(folder: &Path) -> Option<()> {
+    let python = python()?.canonicalize().ok()?;
+    let venv = folder.join("env");
+    let mut command = std::process::Command::new(python);
+    let made = command.args(["-m", "venv", "--without-pip", "--symlinks"]).arg(&venv).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let lib = fs::read_dir(venv.join("lib")).unwrap().flatten().next().unwrap().path();
+    fs::write(lib.join("site-packages/only_here.py"), "COLUMN = 9\n").unwrap();
+    Some(())
+}
+
+#[test]
+fn line_after_a_fault_keeps_the_interpreter_and_the_forbidden_libraries() {
+    let bot = |name: &str, column: &str| {
+        format!("class {name}:\n    def get_move(self, board, player, T, N):\n        return {column}\n")
+    };
+    let needs_it = format!("import only_here\n{}", bot("Needs", "only_here.COLUMN"));
+    let folder = folder_with(&[("five/Needs.py", &needs_it), ("five/Plain.py", &bot("Plain", "9"))]);
+    if environment(folder.path()).is_none() {
+        return;
+    }
+    let play = ["play", "connect-five", "five/Needs.py", "house:random", "--seed", "5", "--python", "env"];
+    let played = good(&run(folder.path(), &play));
+    let line = line_to_paste(&played, "fault.agon");
+    assert_eq!(
+        line,
+        "agon play connect-five five/Needs.py house:random --seed 5 --python env --games 1 --record fault.agon; \
+         agon debug fault.agon --game 1 --seat 0 --turn 1 --python env"
+    );
+    let shown = good(&paste(folder.path(), line));
+    assert!(shown.contains("now (same)") && shown.contains("illegal"), "{shown}");
+    let check = ["check", "connect-five", "five/Plain.py", "--python", "env", "--forbid", "heapq"];
+    let checked = run(folder.path(), &check);
+    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+    let checked = text(&checked.stdout);
+    let line = line_to_paste(&checked, "fault-2.agon");
+    let start = "agon check connect-five five/Plain.py --python env --forbid heapq --record fault-2.agon; agon debug ";
+    assert!(line.starts_with(start) && line.ends_with(" --python env"), "{line}");
+    assert!(good(&paste(folder.path(), line)).contains("illegal"), "{line}");
+}
+
+/// A fault that costs the match ends it, so the record has fewer games than were asked for.
+#[test]
+fn line_after_a_fault_counts_the_games_of_the_record() {
+    let folder = folder_with(&[("Failing.py", FAILING)]);
+    let play = ["play", "connect-five", "Failing.py", "house:random", "--seed", "5", "--games", "4"];
+    let played = good(&run(folder.path(), &[&play[..], &["--match-games", "2"]].concat()));
+    assert!(played.contains("fault: game 3, after its end, Failing: "), "{played}");
+    let line = line_to_paste(&played, " --games 3 ");
+    assert!(
+        line.contains(" --match-games 2 ") && line.contains("; agon debug fault.agon --game 2 "),
+        "{line}"
+    );
+    let shown = good(&paste(folder.path(), line));
+    assert!(shown.contains("adjust(): ValueError: no lesson"), "{shown}");
 }

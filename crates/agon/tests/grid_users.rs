@@ -99,6 +99,7 @@ impl League {
         let listed = good(self.as_user("spectator", &["workers", "--json"]).output().unwrap());
         let document: Json = serde_json::from_slice(&listed.stdout).unwrap();
         assert_eq!((&document["agon"], &document["version"]), (&Json::from("workers"), &Json::from(1)));
+        common::schema::check_document(&document);
         let text = |one: &Json, key: &str| one[key].as_str().unwrap().to_owned();
         document["workers"]
             .as_array()
@@ -206,10 +207,11 @@ fn workers_play_a_competition_and_can_be_listed_drained_and_stopped() {
     good(league.local(&["run", "near.toml", "--json"]).output().unwrap());
     assert_eq!(far, table(&["table", "near.toml"]));
     // One worker is drained through NATS, the other is stopped by a signal.
-    let drained =
-        league.as_user("spectator", &["workers", "--drain", "w1", "--wait", "120"]).output().unwrap();
-    let drained = String::from_utf8(good(drained).stderr).unwrap();
-    assert!(drained.contains("w1 has stopped"), "{drained}");
+    let drain = ["workers", "--drain", "w1", "--wait", "120", "--json"];
+    let drained = good(league.as_user("spectator", &drain).output().unwrap());
+    let drained: Json = serde_json::from_slice(&drained.stdout).unwrap();
+    common::schema::check_document(&drained);
+    assert_eq!((&drained["worker"], &drained["left"]), (&Json::from("w1"), &Json::from(true)), "{drained}");
     assert!(first.ends().success());
     first.says("worker w1 has stopped");
     until(

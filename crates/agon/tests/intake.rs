@@ -129,12 +129,38 @@ fn bot_in_a_zip_plays() {
 }
 
 #[test]
+fn zip_with_a_manifest_is_checked_played_and_run() {
+    let racer = reader("len(words) > 50000");
+    let toml = "command = \"python3 racer.py\"\nprotocol = \"word-racer\"\nname = \"Packed\"\n";
+    let cup = "name = \"Zips\"\ngame = \"word-racer\"\nseed = \"zips\"\n\n[[phase]]\nname = \"All\"\nformat = \"round-robin\"\n\
+               letters = \"A\"\n\n[[entrant]]\nbot = \"deep.zip\"\n\n[[entrant]]\nbot = \"house:random\"\n";
+    let place = Place::new(&[("cup.toml", cup)]);
+    place.zip("flat.zip", &[("agon.toml", toml), ("racer.py", &racer)]);
+    place.zip("deep.zip", &[("bot/agon.toml", toml), ("bot/racer.py", &racer), ("bot/lib/x.txt", "")]);
+    place.zip("script.zip", &[("racer.py", &racer)]);
+    place.zip("unbuilt.zip", &[("agon.toml", "command = \"./bot\"\nbuild = \"make\"\n"), ("bot.c", "")]);
+    for zip in ["flat.zip", "deep.zip", "script.zip"] {
+        let told = place.good(&["check", "word-racer", zip]);
+        assert!(told.ends_with("yes: accepted\n"), "{told}");
+        let told = place.good(&["play", "word-racer", zip, "house:random", "--seed", "3"]);
+        assert!(!told.contains("fault: "), "{told}");
+        assert!(zip == "script.zip" || told.contains("Packed"), "{told}");
+    }
+    place.good(&["run", "cup.toml"]);
+    let table = place.good(&["table", "cup.toml"]);
+    assert!(table.contains("deep"), "{table}");
+    let told = place.racer("unbuilt.zip");
+    assert!(told.contains("agon.toml") && told.contains("pack it with the built program"), "{told}");
+    assert!(!told.contains("/tmp/"), "the message has a temporary path: {told}");
+}
+
+#[test]
 fn zip_without_exactly_one_bot_is_rejected() {
     let place = Place::new(&[("Text.zip", "no archive")]);
     place.zip("Ana.zip", &[("../evil.py", "")]);
     place.zip("Two.zip", &[("One.py", &player("One")), ("Two.py", &player("Two"))]);
     place.zip("None.zip", &[("note.txt", "")]);
-    place.zip("Racer.zip", &[("racer.py", "")]);
+    place.zip("Racer.zip", &[("racer.py", ""), ("other.py", "")]);
     assert_eq!(
         place.five("Ana.zip"),
         "error: Ana.zip: ../evil.py: the path leaves the archive by `..`\nhint: pack the bot's folder again, with plain file names\n"
@@ -154,8 +180,8 @@ fn zip_without_exactly_one_bot_is_rejected() {
     );
     assert_eq!(
         place.racer("Racer.zip"),
-        "error: Racer.zip: Word Racer does not accept bots as .zip\n\
-         hint: unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes\n"
+        "error: Racer.zip: there are several Python files, and it is unclear which is the bot\n\
+         hint: add an agon.toml with command = \"python3 FILE.py\"\n"
     );
 }
 
@@ -268,14 +294,18 @@ class Learner:
 
     def adjust(self):
         self.games += 1
-        names = sorted(os.listdir(HERE / 'logs'))
+        names = [name for name in os.listdir(HERE / 'logs') if name != 'mine']
+        names.sort(key=lambda name: int(name[4:-5]))
         log = json.loads((HERE / 'logs' / names[-1]).read_text())
         mine = [turn for turn in log['turns'] if turn['player'] == log['start']['you']]
-        assert log['agon'] == 'log' and log['version'] == 1 and log['game'] == 'connect-five'
+        assert log['agon'] == 'log' and log['version'] == 2 and log['game'] == 'connect-five'
         assert len(mine) == self.moves and log['start']['you'] == self.me, (len(mine), self.moves)
         assert sum(map(bool, sum(log['turns'][-1]['board'], []))) == len(log['turns'])
         assert set(log['turns'][0]) == {'player', 'board'}
         assert log['result']['score'] in (0, 0.5, 1) and log['result']['ended']
+        wins = {1: 'won', 0.5: 'drew', 0: 'lost'}[log['result']['score']]
+        other = {'won': self.me, 'lost': 3 - self.me, 'drew': None}[wins]
+        assert log['result']['you'] == wins and log['result']['winner'] == other, log['result']
         try:
             open('logs/mine', 'w')
             names.append('written')
@@ -291,13 +321,13 @@ class Learner:
 
 #[test]
 fn connect_five_bot_keeps_its_data_and_reads_its_logs() {
-    let place = Place::new(&[("Learner/Learner.py", LEARNER), ("Learner/logs/game-0007.json", "{}")]);
+    let place = Place::new(&[("Learner/Learner.py", LEARNER), ("Learner/logs/log_7.json", "{}")]);
     let data = |name: &str| fs::read_to_string(place.path("Learner/data").join(name)).unwrap();
     let play = ["play", "connect-five", "Learner", "house:random", "--games", "3", "--seed", "4"];
     let text = place.good(&play);
     assert!(!text.contains("fault: "), "{text}");
     assert_eq!(data("games"), "3");
-    assert_eq!(data("logs"), "game-0007.json game-0008.json game-0009.json game-0010.json");
+    assert_eq!(data("logs"), "log_7.json log_8.json log_9.json log_10.json");
     assert_eq!(data("trained"), "yes");
     assert_eq!(
         fs::read_dir(place.path("Learner/logs")).unwrap().count(),
@@ -319,7 +349,7 @@ fn connect_five_bot_keeps_its_data_and_reads_its_logs() {
     ];
     place.good(&more);
     assert_eq!(data("games"), "7");
-    assert_eq!(data("logs"), "game-0007.json game-0008.json game-0009.json game-0010.json game-0011.json");
+    assert_eq!(data("logs"), "log_7.json log_8.json log_9.json log_10.json log_11.json");
     // Against itself, the bot has one folder that is kept and one that is discarded. A check keeps nothing.
     place.good(&["play", "connect-five", "Learner", "Learner", "--games", "2"]);
     assert_eq!(data("games"), "9");

@@ -92,8 +92,19 @@ fn agon(home: &Path, ordinary: bool, arguments: &[&str]) -> String {
 fn reached(home: &Path, ordinary: bool, spy: &str, more: &[&str]) -> String {
     let record = home.join(if ordinary { "ordinary.agon" } else { "own.agon" });
     let record = record.to_str().unwrap();
-    let play =
-        ["play", "connect-five", spy, "Honest.py", "--set", "special=7,8", "--seed", "1", "--record", record];
+    let play = [
+        "play",
+        "connect-five",
+        spy,
+        "Honest.py",
+        "--set",
+        "special=7,8",
+        "--seed",
+        "1",
+        "--force",
+        "--record",
+        record,
+    ];
     let text = agon(home, ordinary, &[&play[..], more].concat());
     assert!(!text.contains("fault: "), "{text}");
     let replay = agon(home, ordinary, &["replay", record, "--json"]);

@@ -46,7 +46,7 @@ fn program_plays_each_of_the_five_games_and_its_record_verifies() {
     for game in games {
         let mut arguments = vec!["play"];
         arguments.extend(game);
-        arguments.extend(["--seed", "7", "--record", record.to_str().unwrap()]);
+        arguments.extend(["--seed", "7", "--force", "--record", record.to_str().unwrap()]);
         let text = stdout(&agon(&examples(), &arguments));
         assert!(!text.contains("fault: "), "{game:?}: {text}");
         let first = text.lines().find(|line| line.starts_with("digest: ")).unwrap().to_owned();
@@ -70,7 +70,7 @@ fn bot_cannot_read_files_of_the_machine_or_open_sockets() {
     let record = folder.path().join("a.agon");
     let play =
         ["play", "connect-five", "python3 bot.py", "house:stacker", "--set", "special=7,8", "--seed", "1"];
-    let guarded = [&play[..], &["--record", record.to_str().unwrap()]].concat();
+    let guarded = [&play[..], &["--force", "--record", record.to_str().unwrap()]].concat();
     stdout(&agon(folder.path(), &guarded));
     let replay = stdout(&agon(folder.path(), &["replay", record.to_str().unwrap(), "--json"]));
     let replay: serde_json::Value = serde_json::from_str(&replay).unwrap();
@@ -104,7 +104,7 @@ fn command_that_cannot_be_run_is_rejected_before_any_game() {
     for (command, hint) in [
         ("no-such-program bot.py", "install it"),
         ("./bot.sh", "chmod +x"),
-        ("./other", "give a path relative to the bot's folder"),
+        ("./other", "write the path relative to the current folder"),
         ("python3 'bot.py", "close it"),
     ] {
         let output = agon(folder.path(), &["play", "connect-five", command, "house:random"]);

@@ -143,6 +143,70 @@ fn memory_limit_applies_to_all_processes_of_a_bot_together() {
     assert!(text.contains("used more memory than allowed, all its processes together"), "{text}");
 }
 
+/// A Connect Five bot with these lines in `get_move`, which choose one of the columns in `free`.
+fn parallel_bot(lines: &str) -> TempDir {
+    let source = format!(
+        "import multiprocessing
+
+def choose(pipe, free):
+    pipe.send(free[0])
+
+class Parallel:
+    def get_move(self, board, player, T, N):
+        free = [column for column in range(9) if board[0][column] == 0]
+{lines}"
+    );
+    folder(&[("Parallel.py", &source)])
+}
+
+/// What `agon play` prints. `off` names defences that are switched off.
+fn play_parallel(bot: &TempDir, off: &str) -> String {
+    let play = ["play", "connect-five", "Parallel.py", "house:random", "--set", "seconds=20", "--seed", "7"];
+    stdout(&common::agon(bot.path(), &play).env("AGON_TEST_DEFENCES_OFF", off).output().unwrap())
+}
+
+#[test]
+fn process_of_multiprocessing_works_with_a_cgroup_and_is_explained_without_one() {
+    let bot = parallel_bot(
+        "        ours, theirs = multiprocessing.Pipe()
+        process = multiprocessing.get_context('fork').Process(target=choose, args=(theirs, free))
+        process.start()
+        column = ours.recv()
+        process.join()
+        return column
+",
+    );
+    let doctor = agon(bot.path(), &["doctor"], None);
+    if String::from_utf8_lossy(&doctor.stdout).contains("cgroup: all CPU time") {
+        let text = play_parallel(&bot, "");
+        assert!(!text.contains("fault: "), "{text}");
+    } else {
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, "no cgroup can be created here");
+    }
+    // The filter of system calls refuses the fork.
+    let text = play_parallel(&bot, "cgroup");
+    assert!(text.contains("fault: game 1, turn 1, Parallel: crash: "), "{text}");
+    assert!(
+        text.contains("Operation not permitted (bots cannot start further processes or threads here"),
+        "{text}"
+    );
+}
+
+#[test]
+fn pool_of_multiprocessing_is_refused_and_explained() {
+    let bot = parallel_bot(
+        "        with multiprocessing.get_context('fork').Pool(2) as pool:
+            return pool.map(int, free)[0]
+",
+    );
+    // Its locks need shared memory, which bots do not have: with a cgroup and without one.
+    for off in ["", "cgroup"] {
+        let text = play_parallel(&bot, off);
+        assert!(text.contains("fault: game 1, turn 1, Parallel: crash: "), "{off}: {text}");
+        assert!(text.contains("bots have no shared memory, which locks, queues and pools"), "{off}: {text}");
+    }
+}
+
 #[test]
 fn colour_battle_class_plays_with_its_own_imports() {
     let Some(python) = python() else { return };

@@ -183,6 +183,18 @@ impl Person {
         let said = [output.stdout, output.stderr].concat();
         (output.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
     }
+
+    /// Submits a bot with `agon submit --json`. Returns the exit code and the document.
+    fn submit_for_json(&self, folder: &Path, words: &[&str]) -> (Option<i32>, Value) {
+        let words = [&["submit", "--json", "--server", &self.url], words].concat();
+        let output = command(folder, &words).env("AGON_TOKEN", &self.token).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let document: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        assert_eq!(document["agon"], "submission", "{document}");
+        common::schema::check_document(&document);
+        (output.status.code(), document)
+    }
 }
 
 fn folder() -> TempDir {
@@ -230,13 +242,25 @@ fn competition_of_three_phases_with_a_resubmission_is_played() {
     assert!(code == 2 && said.contains("does not accept bots now"), "{code}: {said}");
     fs::write(bot.join("notes.txt"), "another version").unwrap();
     let page = format!("{}/c/cup", served.url);
-    let (code, said) = author.submit(place.path(), &[&page, "mine", "--version-of", "mine"]);
+    let version = [&*page, "mine", "--version-of", "mine"];
+    let (code, said) = author.submit(place.path(), &[&version[..], &["--mark", "winner"]].concat());
+    assert!(code == 2 && said.contains("authors can use AI and exploit"), "{code}: {said}");
+    let (code, said) = author.submit(place.path(), &[&version[..], &["--mark", "AI=wrote worth()"]].concat());
     assert!(code == 0 && said.contains("version 2"), "{code}: {said}");
     organiser.act("cup", "next");
     organiser.wait_for("cup", "over");
     let file = place.path().join("data/competitions/cup/cup.toml");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("name = \"Mine\"") && text.contains("contributor = \"ada\""), "{text}");
+    assert!(text.contains("AI") && text.contains("wrote worth()"), "the mark of the second version: {text}");
+    let shown = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3"]).output().unwrap();
+    assert!(common::good(&shown).contains("Mine (AI)"), "{}", common::good(&shown));
+    let (_, cup) = organiser.get("competitions/cup");
+    let marks = |cup: &Value| -> Value {
+        let entrants = cup["entrants"].as_array().unwrap();
+        entrants.iter().find(|one| one["name"] == "Mine").unwrap()["marks"].clone()
+    };
+    assert_eq!(marks(&cup), json!([{"mark": "AI", "note": "wrote worth()"}]));
     let out = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3", "--format", "json"])
         .output()
         .unwrap();
@@ -248,6 +272,34 @@ fn competition_of_three_phases_with_a_resubmission_is_played() {
         ["competition.create", "competition.open", "competition.start", "competition.next", "bot.accepted"]
     {
         assert!(deeds.contains(&deed), "{deed}: {deeds:?}");
+    }
+}
+
+#[test]
+fn submission_as_json_fits_its_schema_and_has_the_version_of_the_bot() {
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let author = Person::new(&served, "ada", None);
+    let made = json!({"game": "solitude-scramble", "name": "Cup", "file": PHASES, "house": ["random", "greedy", "counter"]});
+    let (status, desk) = organiser.post("competitions", &made);
+    assert_eq!(status, 201, "{desk}");
+    organiser.act("cup", "open");
+    fs::write(place.path().join("bad.py"), "def broken(:\n").unwrap();
+    let (code, refused) = author.submit_for_json(place.path(), &["cup", "bad.py", "--name", "Mine"]);
+    assert_eq!((code, &refused["state"]), (Some(1), &json!("refused")), "{refused}");
+    assert!(refused["bot_version"].is_null() && refused["report"]["accepted"] == false, "{refused}");
+    fs::write(place.path().join("not.zip"), "this is not an archive").unwrap();
+    let (code, rejected) = author.submit_for_json(place.path(), &["cup", "not.zip", "--name", "Mine"]);
+    assert_eq!((code, &rejected["error"]["field"]), (Some(1), &json!("file")), "{rejected}");
+    write_starter("solitude-scramble", &place.path().join("mine"));
+    for (version, words) in
+        [(1, ["cup", "mine", "--name", "Mine"]), (2, ["cup", "mine", "--version-of", "Mine"])]
+    {
+        let (code, accepted) = author.submit_for_json(place.path(), &words);
+        assert_eq!((code, &accepted["state"]), (Some(0), &json!("accepted")), "{accepted}");
+        assert_eq!(accepted["bot_version"], version, "{accepted}");
+        assert!(accepted["trials"].as_u64().unwrap() > 0, "{accepted}");
     }
 }
 
@@ -503,4 +555,59 @@ fn demo_plays_five_competitions_and_prints_their_tables() {
     let tables = told["tables"].as_array().unwrap();
     assert_eq!(tables.len(), 5, "{told}");
     assert!(tables.iter().all(|table| table["matches"].as_u64().unwrap() > 0), "{told}");
+}
+
+/// A Colour Battle bot that names itself.
+fn painter(name: &str, contributor: &str, first_line: &str) -> String {
+    format!(
+        "{first_line}\nfrom bot_control import Move\n\nclass Painter:\n    def get_name(self):\n        return {name:?}\n\n    \
+         def get_contributor(self):\n        return {contributor:?}\n\n    \
+         def determine_next_move(self, grid, enemies, game_info):\n        return Move.UP\n"
+    )
+}
+
+#[test]
+fn uploaded_bot_names_itself_and_forbidden_libraries_are_refused() {
+    if common::python().is_none() {
+        return;
+    }
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let author = Person::new(&served, "rayman", None);
+    let file = "game = \"colour-battle\"\nforbidden_libraries = [\"heapq\"]\n[settings]\nrounds = 20\n\
+        [[phase]]\nname = \"One\"\nformat = \"arena\"\ngames = 2\n";
+    let made = json!({"game": "colour-battle", "name": "Cup", "file": file, "house": ["random"]});
+    let (status, desk) = organiser.post("competitions", &made);
+    assert_eq!(status, 201, "{desk}");
+    organiser.act("cup", "open");
+    fs::write(place.path().join("lib.py"), painter("Library", "Rayman", "import heapq")).unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "lib.py"]);
+    assert!(code == 1 && said.contains("imports heapq; this competition forbids heapq"), "{code}: {said}");
+    assert!(said.contains("line 1"), "{said}");
+    fs::write(place.path().join("mine.py"), painter("Kadabra", "Someone", "")).unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "mine.py"]);
+    assert!(code == 0 && said.contains("Kadabra was accepted"), "{code}: {said}");
+    assert!(
+        said.contains("the bot says that its contributor is \"Someone\", but tables show \"rayman\""),
+        "{said}"
+    );
+    // A name that the author gives wins, and the report says that the bot has another one.
+    let (code, said) = author.submit(place.path(), &["cup", "mine.py", "--name", "Abra"]);
+    assert!(code == 0 && said.contains("Abra was accepted"), "{code}: {said}");
+    assert!(said.contains("the bot says that its name is \"Kadabra\", but tables show \"Abra\""), "{said}");
+    organiser.act("cup", "start");
+    organiser.wait_for("cup", "over");
+    let file = place.path().join("data/competitions/cup/cup.toml");
+    let table: Value = serde_json::from_str(&table(place.path(), file.to_str().unwrap())).unwrap();
+    let shown: Vec<(&str, Option<&str>)> = table["entrants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["contributor"].as_str()))
+        .collect();
+    assert!(
+        shown.contains(&("Kadabra", Some("rayman"))) && shown.contains(&("Abra", Some("rayman"))),
+        "{shown:?}"
+    );
 }

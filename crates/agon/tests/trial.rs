@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 use std::process::Output;
 
-use common::{agon, folder_with, good, masked_times, python};
+use common::{agon, folder_with, good, line_to_paste, masked_times, paste, python};
 use serde_json::Value as Json;
 
 /// Plays the first free column. Its third move takes at least 30 ms of processor time.
@@ -102,6 +102,30 @@ fn bot_without_an_answer_is_a_negative_result() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("gave no answer") && said(&output).contains("alas"), "{}", said(&output));
     assert!(!folder.path().join("a.prof").exists());
+    let shown = good(&paste(folder.path(), line_to_paste(&said(&output), "fault.agon")));
+    assert!(shown.contains("ValueError: alas") && shown.contains("now (same)"), "{shown}");
+}
+
+#[test]
+fn line_after_the_first_fault_plays_its_game_again() {
+    let late = "class Late:\n    def get_move(self, board, player, T, N):\n        \
+                return 9 if N == 1 else next(c for c in range(9) if not board[0][c])\n    def adjust(self): pass\n";
+    let fails = late.replace("Late", "Fails").replace("9 if", "0 if").replace("pass", "return 1 / 0");
+    let folder = folder_with(&[("Late.py", late), ("Fails.py", &fails)]);
+    let words = ["trial", "connect-five", "Late.py", "Fails.py", "--games", "3", "--seed", "7"];
+    let text = good(&run(folder.path(), &words));
+    assert!(text.contains("\nfirst fault of Late: game 2, turn "), "{text}");
+    let line = line_to_paste(&text, "Late.py");
+    let start =
+        "agon play connect-five Late.py house:random --seed 7 --games 2 --record fault.agon; agon debug ";
+    assert!(line.starts_with(start), "{line}");
+    let shown = good(&paste(folder.path(), line));
+    assert!(shown.contains("illegal") && shown.contains("now (same)"), "{shown}");
+    // A fault after a game is one too.
+    assert!(text.contains("\nfirst fault of Fails: game 1, after its end: crash: adjust(): "), "{text}");
+    std::fs::remove_file(folder.path().join("fault.agon")).unwrap();
+    let shown = good(&paste(folder.path(), line_to_paste(&text, "Fails.py")));
+    assert!(shown.contains("ZeroDivisionError") && shown.contains("now (same)"), "{shown}");
 }
 
 #[test]
@@ -114,11 +138,16 @@ fn profile_opens_with_pstats_and_names_the_hot_line() {
     let hottest = trial["profile"]["hottest"].as_array().unwrap();
     assert!(!hottest.is_empty() && hottest.len() <= 10, "{hottest:?}");
     let (first, share) = (&hottest[0], hottest[0]["share"].as_f64().unwrap());
-    assert_eq!((&first["file"], &first["line"]), (&Json::from("Thinker.py"), &Json::from(15)), "{hottest:?}");
+    assert_eq!(
+        (&first["file"], &first["line"]),
+        (&Json::from("my bots/Thinker.py"), &Json::from(15)),
+        "{hottest:?}"
+    );
     assert_eq!(first["text"], "self.hot = sum(range(2000))");
     assert!(share > 0.5 && share <= 1.0, "{hottest:?}");
     let open = "import pstats, sys\nstats = pstats.Stats('a.prof')\n\
-                names = {name for _, _, name in stats.stats}\nsys.exit(not {'think', 'get_move'} <= names)";
+                names = {name for _, _, name in stats.stats}\nfiles = {file for file, _, name in stats.stats if name == 'think'}\n\
+                import os\nsys.exit(not {'think', 'get_move'} <= names or files != {os.path.realpath('my bots/Thinker.py')})";
     let python = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
     let opened =
         std::process::Command::new(python).args(["-c", open]).current_dir(folder.path()).output().unwrap();
@@ -146,6 +175,39 @@ fn profile_of_a_stateless_bot_and_of_a_numpy_bot_is_written() {
     assert!(text.contains("Painter.py:6") && folder.path().join("b.prof").is_file(), "{text}");
 }
 
+/// The product runs in C without a chance to handle a signal, and its function returns at once.
+const MULTIPLIER: &str = "import numpy as np
+
+class Multiplier:
+    def __init__(self):
+        self.a = np.ones((300, 300))
+
+    def multiply(self):
+        self.b = self.a @ self.a
+
+    def get_move(self, board, player, T, N):
+        self.multiply()
+        free = [c for c in range(9) if not board[0][c]]
+        return free[0]
+";
+
+#[test]
+fn profile_shows_a_numpy_product_at_its_own_line() {
+    let Some(python) = python() else { return };
+    let folder = folder_with(&[("bots/Multiplier.py", MULTIPLIER)]);
+    let words =
+        ["trial", "connect-five", "bots/Multiplier.py", "--games", "1", "--profile", "a.prof", "--json"];
+    let output = agon(folder.path(), &words).env("AGON_PYTHON", python).output().unwrap();
+    let trial: Json = serde_json::from_str(&good(&output)).unwrap();
+    let hottest = trial["profile"]["hottest"].as_array().unwrap();
+    let share_of = |line: u64| {
+        let at = |one: &&Json| one["line"] == line && one["file"] == "bots/Multiplier.py";
+        hottest.iter().find(at).map_or(0.0, |one| one["share"].as_f64().unwrap())
+    };
+    assert_eq!(hottest[0]["text"], "self.b = self.a @ self.a", "{hottest:?}");
+    assert!(share_of(8) > 0.5 && share_of(11) + share_of(12) < 0.4, "{hottest:?}");
+}
+
 #[test]
 fn profile_is_taken_in_the_sandbox() {
     let spy = "class Spy:\n    def get_move(self, board, player, T, N):\n        try:\n            open('/etc/passwd').close()\n        \
@@ -166,7 +228,7 @@ fn invalid_trial_options_are_rejected_before_any_game() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["connect-five", "house:random", "--profile", "a.prof"], 2, "perf record"),
         (&["connect-five", "Thinker.py", "house:random", "--profile", "a.prof"], 2, "name one bot"),
-        (&["connect-five", "Thinker.py", "--profile", "no/such/a.prof"], 3, "choose an existing folder"),
+        (&["connect-five", "Thinker.py", "--profile", "no/such/a.prof"], 2, "choose an existing folder"),
         (&["connect-five", "Thinker.py", "--role", "seeker"], 2, "use one of: player"),
         (&["connect-five", "human"], 2, "name a bot"),
         (&["connect-five", "Thinker.py", "--opponent", "human"], 2, "name a bot"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Optional, Tuple
 
-from ..errors import LoadError, crash_text, one_line
+from ..errors import NUMPY_HINT, LoadError, crash_text, one_line
 from ..loading import Target
 from ..packet_channel import PacketChannel
 
@@ -121,5 +121,5 @@ def require_numpy(game: str) -> Any:
         return numpy
     except ImportError:
         raise LoadError(
-            f"{game} passes NumPy arrays to its bots, and NumPy is not installed", None, None, "pip install numpy"
+            f"{game} passes NumPy arrays to its bots, and NumPy is not installed", None, None, NUMPY_HINT
         ) from None

@@ -1,6 +1,6 @@
-# In the second phase the published results of the first one are beside the bot, in history.json.
+# In the second phase the published results of the first one are beside the bot, in published_history.json.
 try:
-    from history import matches
+    from published_history import matches
 except ImportError:
     matches = {}
 

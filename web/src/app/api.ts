@@ -82,6 +82,13 @@ export function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: strin
   return request<T>(method, path, { headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
+/** Sends a file as it is. */
+export function sendFile<T>(path: string, file: File): Promise<T> {
+  const headers: { [name: string]: string } = { Accept: 'application/json', 'Content-Type': 'application/octet-stream' };
+  if (csrfToken !== null) headers['X-CSRF-Token'] = csrfToken;
+  return request<T>('PUT', path, { headers, body: file });
+}
+
 /** Uploads a form with files. `onProgress` receives the share sent, 0 to 1. */
 export function upload<T>(path: string, form: FormData, onProgress: (share: number) => void, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

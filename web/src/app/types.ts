@@ -51,7 +51,7 @@ export interface Game {
   clock: string;
   faults: string;
   score: { name: string; better: 'higher' | 'lower' };
-  settings: { name: string; about: string; default: string }[];
+  settings: { name: string; about: string; default: string; file: boolean }[];
   house_bots: { name: string; about: string; roles: string[] }[];
   /** What a Python bot is; null if the game has no Python API. */
   python_api: 'function' | 'class' | 'class-per-role' | null;
@@ -82,8 +82,18 @@ export interface CompetitionItem {
   matches: number;
   expected: number | null;
   leaders: { bot: number; name: string; rank: number }[];
-  /** Whether bots can be submitted now. */
+  /** Whether bots can be submitted now, if the deadline is not past. */
   accepts: boolean;
+  deadline: Deadline | null;
+}
+
+/** Until when bots can be submitted. */
+export interface Deadline {
+  /** The last moment, in milliseconds since the epoch. */
+  at: number;
+  /** As the competition file has it, with its time zone. */
+  text: string;
+  past: boolean;
 }
 
 export interface PhaseItem {
@@ -295,7 +305,7 @@ export interface MatchGame {
   game: number;
   turns: number;
   ended: string;
-  seats: { entrant: number; role: string; score: number; place: number; faults: number; thought_us: number }[];
+  seats: { entrant: number; role: string; score: number; beside: { name: string; value: number } | null; place: number; faults: number; thought_us: number }[];
   /** Address of the film; null while seeds are hidden. */
   film: string | null;
 }
@@ -391,7 +401,7 @@ export interface BotLog {
 // DELETE /competitions/{id}/bots/{bot}: the author withdraws the bot before the start.
 
 /**
- * POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...),
+ * POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `mark`..., `file`...),
  * GET /submissions/{id}.
  * `file` is repeated for each file. The file name is the path in the bot's folder, with slashes. A zip is a single `file`.
  */

@@ -40,7 +40,8 @@ export interface GameView {
   ranked: boolean;
   /** Text for an answer token. Without it the viewer uses a common text or the token. */
   describeAnswer?(token: string): string;
-  badge(first: Json, seat: number): Badge;
+  /** `colours` are the numbers of the bots among all that take part, if they are known. */
+  badge(first: Json, seat: number, colours?: number[]): Badge;
   /** Describes a turn in one or two sentences. */
   describe(frames: FrameIndex, turn: number): string;
 }

@@ -1,5 +1,6 @@
 //! Result of a check, as text and as JSON.
 
+use agon_core::SelfDescription;
 use agon_core::document::document;
 use agon_core::text_format::plural;
 use agon_engine::film::json::BotOutputLine;
@@ -30,6 +31,10 @@ pub struct CheckResult {
     pub records: Vec<Vec<u8>>,
     /// Bot output of each trial game, if requested.
     pub logs: Vec<Vec<BotOutputLine>>,
+    /// Number of lines that the bot printed in the trial.
+    pub printed_lines: u64,
+    /// What the bot says about itself, in a game whose tables show it.
+    pub says: SelfDescription,
 }
 
 /// Outcome of a step.
@@ -70,7 +75,7 @@ pub struct StepResult {
     pub says: String,
     /// Problems to fix.
     pub bad: Vec<BotRejection>,
-    /// Optional improvements.
+    /// Optional improvements. Of the trial: faults for which no bot is rejected.
     pub advice: Vec<BotRejection>,
 }
 
@@ -105,16 +110,11 @@ impl CheckResult {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
-            text += format!(
-                "{:8}{:5}{}",
-                step.name,
-                step.word(),
-                step.says.replace("; as ", "\n             as ")
-            )
-            .trim_end();
+            text += format!("{:8}{:5}{}", step.name, step.word(), step.says.replace("; ", "\n             "))
+                .trim_end();
             text.push('\n');
             text += &list("", &step.bad);
-            text += &list("advice: ", &step.advice);
+            text += &list(if step.name == "plays" { "warning: " } else { "advice: " }, &step.advice);
         }
         let bad: u64 = self.steps.iter().map(|step| step.bad.len() as u64).sum();
         if self.accepted {
@@ -162,6 +162,9 @@ fn list(mark: &str, findings: &[BotRejection]) -> String {
         let trace: Vec<&str> = one.trace.lines().collect();
         for line in &trace[trace.len().saturating_sub(MAX_TRACE_LINES)..] {
             text += &format!("        {line}\n");
+        }
+        if !one.debug.is_empty() {
+            text += &format!("        {}\n", one.debug);
         }
         if !one.hint.is_empty() && findings.get(i + 1).is_none_or(|next| next.hint != one.hint) {
             text += &format!("    hint: {}\n", one.hint);

@@ -201,6 +201,9 @@ impl PackagePlan {
         home: &Path,
     ) -> Result<Self, Diagnostic> {
         let player = players_yml::choose_in(folder, path, name).map_err(|refusal| refusal.of_bot(spec))?;
+        if player.house_bot().is_some() {
+            return Err(not_a_program(spec, spec));
+        }
         let root = folder.join(&player.directory).canonicalize()?;
         let program = player.program(false).map_err(|refusal| refusal.of_bot(spec))?;
         check_portable(spec, &program.words, &root, true)?;

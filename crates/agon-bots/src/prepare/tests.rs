@@ -25,7 +25,15 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 fn context<'c>(game: &'c str, folder: &'c Path) -> PrepareContext<'c> {
     let sandbox = SandboxMode::Off;
-    PrepareContext { game, folder, sandbox, keep_data: true, extra_file: None, settings: None }
+    PrepareContext {
+        game,
+        folder,
+        sandbox,
+        keep_data: true,
+        extra_file: None,
+        settings: None,
+        archive_limits: ArchiveLimits::default(),
+    }
 }
 
 fn prepared(bot: &str, context: &PrepareContext<'_>) -> Result<PreparedBot, PrepareError> {
@@ -101,8 +109,14 @@ fn entrant_with_a_repository_that_was_never_fetched_is_rejected_by_its_name() {
         branch: None,
         path: Some("Bot.py".to_owned()),
     };
-    let entrant =
-        EntrantSpec { name: "mine".to_owned(), bot, contributor: None, marks: Vec::new(), role: None };
+    let entrant = EntrantSpec {
+        name: "mine".to_owned(),
+        name_given: true,
+        bot,
+        contributor: None,
+        marks: Vec::new(),
+        role: None,
+    };
     let source = BotSource::of_entrant(&entrant, folder.path()).map_err(Diagnostic::from).unwrap();
     let error = prepare(&source, &context("connect-five", folder.path()), &mut |_| {}).unwrap_err();
     assert!(matches!(&error, PrepareError::Repository { entrant, .. } if entrant == "mine"));

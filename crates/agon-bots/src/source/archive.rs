@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read as _, Write as _};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write as _};
 use std::path::Path;
 
 use zip::read::{ZipFile, ZipReadOptions};
@@ -13,10 +13,12 @@ use super::archive_paths::{self, ArchivePath, UsedPaths};
 use super::scratch_dir::make_world_readable;
 use super::{BotRejection, ScratchDir};
 
-/// Maximum size of an archive file.
-pub const MAX_PACKED_BYTES: u64 = 8 << 20;
-/// Maximum size of an archive's content, unpacked.
-pub const MAX_UNPACKED_BYTES: u64 = 32 << 20;
+/// Maximum size of an archive file, unless the organiser sets another. Trained weights have room.
+pub const DEFAULT_PACKED_BYTES: u64 = 64 << 20;
+/// The largest maximum that an organiser can set.
+pub const MAX_PACKED_BYTES: u64 = 1 << 30;
+/// The content of an archive, unpacked, may be this much larger than its maximum size.
+const UNPACKED_FACTOR: u64 = 4;
 /// Maximum number of entries, including folders and junk.
 pub const MAX_ENTRIES: usize = 1000;
 
@@ -34,22 +36,47 @@ const KIND_FILE: u32 = 0o100_000;
 const KIND_FOLDER: u32 = 0o040_000;
 const KIND_LINK: u32 = 0o120_000;
 
-/// Unpacks an archive into a scratch folder that has the archive's name.
-pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
+/// How large an archive may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArchiveLimits {
+    /// Maximum size of the file.
+    packed: u64,
+}
+
+impl Default for ArchiveLimits {
+    fn default() -> Self {
+        Self { packed: DEFAULT_PACKED_BYTES }
+    }
+}
+
+impl ArchiveLimits {
+    /// Limits for files of this size.
+    pub const fn of_packed_bytes(packed: u64) -> Self {
+        Self { packed }
+    }
+
+    /// Maximum size of the content, unpacked.
+    pub const fn unpacked(self) -> u64 {
+        self.packed.saturating_mul(UNPACKED_FACTOR)
+    }
+}
+
+/// Unpacks an archive into a scratch folder that has the archive's name. It is read piece by piece.
+pub fn unpack(path: &Path, limits: ArchiveLimits) -> Result<ScratchDir, BotRejection> {
     let shown = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_PACKED_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| BotRejection::io("read it", path, &error))?;
-    if bytes.len() as u64 > MAX_PACKED_BYTES {
-        let what = format!("the archive is larger than {} MiB", MAX_PACKED_BYTES >> 20);
-        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+    let unreadable = |error: io::Error| BotRejection::io("read it", path, &error);
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.len() > limits.packed {
+        let what = format!("the archive is larger than {}", mebibytes(limits.packed));
+        let hint = "leave out what the bot does not need, or ask the organiser for more (max_zip_mib)";
+        return Err(BotRejection::new(what, hint).in_file(shown));
     }
     let stem = path.file_stem().map_or_else(|| "bot".into(), |stem| stem.to_string_lossy().into_owned());
     let broke = |error: io::Error| {
         BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
     };
     let folder = ScratchDir::new(plain(&stem)).map_err(broke)?;
-    unpack_into(&bytes, folder.path(), &shown)?;
+    unpack_file(file, folder.path(), &shown, limits)?;
     make_world_readable(folder.path()).map_err(broke)?;
     Ok(folder)
 }
@@ -59,8 +86,32 @@ fn plain(stem: &str) -> &str {
     if stem.is_empty() || stem == "." || stem == ".." { "bot" } else { stem }
 }
 
-/// Unpacks an archive's bytes into an empty folder. `shown` is the archive's name in messages.
+/// A size for messages.
+fn mebibytes(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 20) { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
+}
+
+/// Unpacks an archive's file into an empty folder. `shown` is the archive's name in messages.
+pub fn unpack_file(
+    file: File,
+    folder: &Path,
+    shown: &str,
+    limits: ArchiveLimits,
+) -> Result<(), BotRejection> {
+    unpack_from(BufReader::with_capacity(COPY_BUFFER_BYTES, file), folder, shown, limits)
+}
+
+/// Unpacks an archive's bytes into an empty folder, with the default limits.
 pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRejection> {
+    unpack_from(Cursor::new(bytes), folder, shown, ArchiveLimits::default())
+}
+
+fn unpack_from<R: Read + Seek>(
+    mut reader: R,
+    folder: &Path,
+    shown: &str,
+    limits: ArchiveLimits,
+) -> Result<(), BotRejection> {
     let broken = |error: &ZipError| {
         let hint = "pack it again, as an ordinary .zip without a password";
         BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
@@ -70,20 +121,20 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
         BotRejection::new(what, "leave out what the bot does not need").in_file(shown)
     };
     // The zip library reads the whole directory into memory, before it tells how many entries there are.
-    if bytes.windows(ENTRY_HEADER.len()).filter(|window| *window == ENTRY_HEADER).count() > MAX_ENTRY_HEADERS
-    {
+    let headers = count_entry_headers(&mut reader).map_err(|error| broken(&error.into()))?;
+    if headers > MAX_ENTRY_HEADERS {
         return Err(too_many());
     }
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
+    let mut archive = ZipArchive::new(reader).map_err(|e| broken(&e))?;
     if archive.len() > MAX_ENTRIES {
         return Err(too_many());
     }
     if archive.has_duplicate_names() {
-        let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
-        let name = duplicate_name(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
+        let start = archive.central_directory_start();
+        let name = duplicate_name(archive.into_inner(), start).unwrap_or_else(|| shown.to_owned());
         return Err(BotRejection::new("is listed twice", "pack each file once").in_file(name));
     }
-    let (mut taken, mut left) = (UsedPaths::default(), MAX_UNPACKED_BYTES);
+    let (mut taken, mut left) = (UsedPaths::default(), limits.unpacked());
     for index in 0..archive.len() {
         let Some((text, name, declared)) = head(&mut archive, index)? else { continue };
         taken.take(&name)?;
@@ -97,7 +148,7 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRe
             continue;
         }
         if declared > left {
-            return Err(too_much_content().in_file(&text));
+            return Err(too_much_content(limits).in_file(&text));
         }
         left -= declared;
         let parent = path.parent().unwrap_or(folder);
@@ -152,9 +203,39 @@ pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejec
     Ok(())
 }
 
-/// The first name that an archive's directory lists twice. The zip library keeps only the last entry of a name.
-fn duplicate_name(mut directory: &[u8]) -> Option<String> {
+/// Counts the places in an archive that look like an entry of its directory.
+fn count_entry_headers<R: Read + Seek>(reader: &mut R) -> io::Result<usize> {
+    let overlap = ENTRY_HEADER.len() - 1;
+    reader.seek(SeekFrom::Start(0))?;
+    let (mut buffer, mut kept, mut count) = (vec![0; COPY_BUFFER_BYTES], 0, 0);
+    loop {
+        let read = match reader.read(&mut buffer[kept..]) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let filled = kept + read;
+        let windows = buffer[..filled].windows(ENTRY_HEADER.len());
+        count += windows.filter(|window| *window == ENTRY_HEADER).count();
+        // A header may begin in this piece and end in the next one.
+        kept = filled.min(overlap);
+        buffer.copy_within(filled - kept..filled, 0);
+    }
+    reader.seek(SeekFrom::Start(0))?;
+    Ok(count)
+}
+
+/// Maximum size of an archive's directory that is searched for a name.
+const MAX_DIRECTORY_BYTES: u64 = 16 << 20;
+
+/// The first name that an archive's directory, which begins at `start`, lists twice. The zip library keeps only the last entry of a name.
+fn duplicate_name<R: Read + Seek>(mut reader: R, start: u64) -> Option<String> {
     const HEADER: usize = 46;
+    let mut bytes = Vec::new();
+    reader.seek(SeekFrom::Start(start)).ok()?;
+    reader.take(MAX_DIRECTORY_BYTES).read_to_end(&mut bytes).ok()?;
+    let mut directory = &bytes[..];
     let mut seen = HashSet::new();
     while directory.starts_with(b"PK\x01\x02") && directory.len() >= HEADER {
         let length = |at: usize| usize::from(u16::from_le_bytes([directory[at], directory[at + 1]]));
@@ -168,10 +249,11 @@ fn duplicate_name(mut directory: &[u8]) -> Option<String> {
     None
 }
 
-type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
-
 /// An entry's name and its declared size. `None` for junk.
-fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, ArchivePath, u64)>, BotRejection> {
+fn head<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    index: usize,
+) -> Result<Option<(String, ArchivePath, u64)>, BotRejection> {
     let entry = archive.by_index_raw(index).map_err(|error| {
         BotRejection::new(format!("is damaged: {}", words(&error)), "pack it again")
             .in_file(format!("entry {}", index + 1))
@@ -191,14 +273,14 @@ fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, Archi
     Ok(Some((text, name, entry.size())))
 }
 
-fn too_much_content() -> BotRejection {
-    let what = format!("with it, the archive unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20);
+fn too_much_content(limits: ArchiveLimits) -> BotRejection {
+    let what = format!("with it, the archive unpacks to more than {}", mebibytes(limits.unpacked()));
     BotRejection::new(what, "leave out what the bot does not need")
 }
 
 /// Writes the content of an entry to a file, piece by piece. The declared size may be false, so this writes at most one byte more.
-fn write_content(
-    archive: &mut Archive<'_>,
+fn write_content<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
     index: usize,
     declared: u64,
     target: &mut File,
@@ -236,7 +318,7 @@ fn write_content(
 }
 
 /// Accepts only plain files and folders with a common compression method.
-fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(), (String, &'static str)> {
+fn check_kind<R: Read>(entry: &ZipFile<'_, R>, is_folder: bool) -> Result<(), (String, &'static str)> {
     if entry.encrypted() {
         return Err(("is encrypted".to_owned(), "pack it without a password"));
     }

@@ -135,7 +135,7 @@ mod tests {
         write("deep/er.py", "1");
         write("other.py", "2");
         let first = whole();
-        for ignored in ["data/x", "logs/game-0001.json", "__pycache__/a.pyc", ".git/config"] {
+        for ignored in ["data/x", "logs/log_1.json", "__pycache__/a.pyc", ".git/config"] {
             write(ignored, "x");
             assert_eq!(whole(), first, "{ignored}");
         }

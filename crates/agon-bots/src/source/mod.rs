@@ -4,6 +4,7 @@
 //! - [`git`]: a bot in a git repository, fetched
 //! - [`players_yml`]: an entry of a `players.yml`
 //! - [`overlay_dir`]: a bot's folder with something added to it
+//! - [`class_name`]: the class that gives a bot its name
 //! - [`content_hash`]: the hash of a bot's files
 //! - [`source_check`]: what a Python bot's source says, without running it
 //!
@@ -11,11 +12,15 @@
 
 pub mod archive;
 mod archive_paths;
+pub mod class_name;
 pub mod content_hash;
 pub mod git;
+pub mod notebook;
 pub mod overlay_dir;
 pub mod players_yml;
+pub mod published_name;
 pub mod source_check;
+pub mod submitted_folder;
 
 use std::path::{Path, PathBuf};
 

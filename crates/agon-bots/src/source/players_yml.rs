@@ -18,6 +18,13 @@ const KEYS: [&str; 4] = ["name", "directory", "command", "language"];
 const EXPECTED_FORMAT: &str =
     "write players: then for each bot - name, directory, command, one below the other";
 
+/// Hint about the keys of an entry.
+const NEEDED_KEYS: &str = "give each bot name, directory and command";
+/// Start of a command that names a house bot.
+const HOUSE: &str = "house:";
+/// Name of the folder for results, beside the bots' folders.
+pub const RESULTS_FOLDER: &str = "results";
+
 /// A bot of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayersEntry {
@@ -25,13 +32,15 @@ pub struct PlayersEntry {
     pub name: String,
     /// Its folder.
     pub directory: PathBuf,
-    /// The command that runs it in that folder.
+    /// The command that runs it in that folder, or `house:NAME`.
     pub command: String,
     /// Its programming language, if given.
     pub language: Option<String>,
     file: String,
     /// The folder for relative paths.
     root: PathBuf,
+    /// Folder of the results, if the list is played: it is not part of a bot, even if a bot's folder contains it.
+    results: PathBuf,
     directory_line: u32,
     command_line: u32,
 }
@@ -46,7 +55,8 @@ struct List {
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: Spanned<String>,
-    directory: Spanned<String>,
+    /// Not needed for a house bot.
+    directory: Option<Spanned<String>>,
     command: Spanned<String>,
     language: Option<Spanned<String>>,
 }
@@ -81,6 +91,10 @@ fn choose_from(
 ) -> Result<PlayersEntry, BotRejection> {
     let names = players.iter().map(|player| player.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(name) = name else {
+        // House bots in the list are opponents.
+        if players.iter().any(|player| player.house_bot().is_none()) {
+            players.retain(|player| player.house_bot().is_none());
+        }
         if players.len() > 1 {
             let (what, hint) =
                 (format!("has several bots: {names}"), format!("name one: {shown}#{}", players[0].name));
@@ -119,6 +133,7 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
         return Err(refused("has no bots", EXPECTED_FORMAT));
     }
     let folder = base.or(path.parent()).unwrap_or(Path::new(""));
+    let here = ".".to_owned();
     let mut players: Vec<PlayersEntry> = Vec::new();
     for entry in list.players {
         let (line, column) = place(entry.name.referenced);
@@ -130,14 +145,23 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
             let what = format!("the name {name} is listed twice");
             return Err(refused(&what, "give each bot a different name").at(line, column));
         }
+        let is_house = entry.command.value.starts_with(HOUSE);
+        let Some(directory) =
+            entry.directory.as_ref().map(|directory| &directory.value).or_else(|| is_house.then_some(&here))
+        else {
+            return Err(refused("a bot has no directory", NEEDED_KEYS).at(line, column));
+        };
         players.push(PlayersEntry {
             name,
-            directory: folder.join(entry.directory.value),
+            directory: folder.join(directory),
             command: entry.command.value,
             language: entry.language.map(|language| language.value),
             file: shown.clone(),
             root: root.to_owned(),
-            directory_line: place(entry.directory.referenced).0.unwrap_or_default(),
+            results: root.join(folder).join(RESULTS_FOLDER),
+            directory_line: entry
+                .directory
+                .map_or(0, |directory| place(directory.referenced).0.unwrap_or_default()),
             command_line: place(entry.command.referenced).0.unwrap_or_default(),
         });
     }
@@ -145,6 +169,22 @@ fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<PlayersE
 }
 
 impl PlayersEntry {
+    /// Name of the house bot, if the command names one: `house:NAME`.
+    pub fn house_bot(&self) -> Option<&str> {
+        self.command.trim().strip_prefix(HOUSE)
+    }
+
+    /// A rejection at the line of the command.
+    pub fn reject_command(&self, what: impl AsRef<str>, hint: impl AsRef<str>) -> BotRejection {
+        BotRejection::new(what, hint).in_file(&self.file).at(Some(self.command_line), None)
+    }
+
+    /// The folder of results inside the bot's folder, if there is one: an absolute path.
+    pub fn results_inside(&self, bot_folder: &Path) -> Option<PathBuf> {
+        let results = self.results.canonicalize().ok()?;
+        results.starts_with(bot_folder.canonicalize().ok()?).then_some(results)
+    }
+
     /// The program to run, if it exists.
     pub fn program(&self, sandboxed: bool) -> Result<Program, BotRejection> {
         let at = |refusal: BotRejection, line: u32| refusal.in_file(&self.file).at(Some(line), None);
@@ -185,8 +225,10 @@ impl PlayersEntry {
 /// Checks that a script or archive in the command exists and, for the sandbox, that it is in the bot's folder.
 pub fn named_files(program: &Program) -> Result<(), BotRejection> {
     const ENDINGS: [&str; 8] = [".py", ".js", ".mjs", ".jar", ".rb", ".pl", ".lua", ".sh"];
-    let is_file =
-        |word: &&String| !word.starts_with('-') && ENDINGS.iter().any(|ending| word.ends_with(ending));
+    // A class path such as `build:library.jar` is a list of files.
+    let is_file = |word: &&String| {
+        !word.starts_with('-') && !word.contains(':') && ENDINGS.iter().any(|ending| word.ends_with(ending))
+    };
     let Some(word) = program.words.get(1..).unwrap_or_default().iter().find(is_file) else { return Ok(()) };
     let path = program.folder.join(word);
     let Ok(real) = path.canonicalize() else {
@@ -224,7 +266,7 @@ fn rejection_of(error: &Error) -> BotRejection {
             )
         }
         Error::SerdeMissingField { field, .. } if KEYS.contains(field) => {
-            BotRejection::new(format!("a bot has no {field}"), "give each bot name, directory and command")
+            BotRejection::new(format!("a bot has no {field}"), NEEDED_KEYS)
         }
         Error::SerdeMissingField { field, .. } => {
             BotRejection::new(format!("the key {field} is missing"), EXPECTED_FORMAT)
@@ -303,6 +345,28 @@ mod tests {
         assert_eq!(place("B@C").unwrap(), folder.path().join("b"), "a name may contain an @");
         assert_eq!(place("B@C@run").unwrap(), Path::new("run/b"));
         assert!(place("D@run").is_err());
+    }
+
+    #[test]
+    fn house_bot_needs_no_directory_and_is_not_the_lists_own_bot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("players.yml");
+        let own = "- {name: Me, directory: me, command: ./bot}\n";
+        fs::write(&path, format!("players:\n{own}- {{name: Z, command: 'house:z-racer'}}\n")).unwrap();
+        assert_eq!(choose(&path, None).unwrap().name, "Me");
+        assert_eq!(choose(&path, Some("Z")).unwrap().house_bot(), Some("z-racer"));
+        assert_eq!(choose(&path, Some("Me")).unwrap().house_bot(), None);
+        fs::write(&path, "players:\n- {name: Me, command: ./bot}\n").unwrap();
+        let refused = choose(&path, None).unwrap_err().to_string();
+        assert!(refused.contains("line 2") && refused.contains("a bot has no directory"), "{refused}");
+    }
+
+    #[test]
+    fn class_path_of_a_command_is_not_taken_for_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |word: &str| Program::new(["java", "-cp", word, "Bot"], folder.path());
+        assert_eq!(named_files(&program("build:library.jar")), Ok(()));
+        assert!(named_files(&program("library.jar")).is_err());
     }
 
     #[test]

@@ -63,8 +63,8 @@ impl From<Finding> for BotRejection {
     }
 }
 
-/// Checks the source of a Python bot. `program` is the program that would play it.
-pub fn check_source(program: &Program) -> Result<SourceReport, BotRejection> {
+/// Checks the source of a Python bot. `program` is the program that would play it. Imports of `forbidden_libraries` are errors.
+pub fn check_source(program: &Program, forbidden_libraries: &[String]) -> Result<SourceReport, BotRejection> {
     let broke = |what: String| {
         BotRejection::new(format!("cannot check its source: {what}"), "check that python3 works")
     };
@@ -81,6 +81,7 @@ pub fn check_source(program: &Program) -> Result<SourceReport, BotRejection> {
         return Err(broke("not a Python bot".to_owned()));
     };
     "agon_bot.check".clone_into(module);
+    program.words.extend(forbidden_libraries.iter().cloned());
     let mut process = LineProcess::start(&program, &[], false).map_err(|error| broke(error.to_string()))?;
     process.ask(b"", 1, CHECK_TIMEOUT);
     let line = process.wait().1.and_then(|()| process.line()).map_err(|trouble| match trouble {

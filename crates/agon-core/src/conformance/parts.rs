@@ -103,11 +103,13 @@ impl Missing {
     fn competition(&mut self, info: &GameInfo) {
         self.text(info.competition.preset, "competition/preset.toml");
         self.text(info.competition.demo, "competition/demo.toml");
+        self.text(info.competition.short, "competition/short.toml");
         self.unless(info.competition.demo.contains("SEED"), "competition/demo.toml", "write seed = \"SEED\"");
         let own_game = format!("game = \"{}\"", info.id);
         for (text, part) in [
             (info.competition.preset, "competition/preset.toml"),
             (info.competition.demo, "competition/demo.toml"),
+            (info.competition.short, "competition/short.toml"),
         ] {
             self.unless(text.contains(&own_game), part, format!("write {own_game}"));
         }
@@ -187,8 +189,8 @@ impl Missing {
         self.unless(!game.frame(&state).is_null(), "View::frame", "return what a viewer draws");
         self.text(&game.show(&state), "View::picture");
         self.unless(
-            game.log_entry(&state, Seat(0)).is_some() == info.bots.keeps_data,
-            "View::log_entry",
+            game.write_log_entry(&state, Some(Seat(0)), &mut String::new()) == info.bots.keeps_data,
+            "View::write_log_entry",
             "needed if and only if bots.keeps_data",
         );
         self.unless(

@@ -7,18 +7,21 @@
 //! 1. header: `{"agon":"record","version":1,"game":...,"rules":...,"seed":...,"settings":{...},"seats":[...]}`;
 //! 2. turns, several in a line: `{"turn":1,"answers":["L R C C","L C R R"]}`. Each text holds the answers of the seats to move
 //!    in seat order, `!timeout` etc. for a fault, `-` for a seat that is no longer asked;
-//! 3. `{"fault":{"turn":3,"seat":1,"fault":"illegal","says":"..."}}` for each fault, with its message;
+//! 3. `{"fault":{"turn":3,"seat":1,"fault":"illegal","says":"..."}}` for each fault, with its message. A fault in what a bot
+//!    does after the game has the number of the last turn plus one; if it costs the match, the outcome says so;
 //! 4. `{"expired":{"turn":8,"least":0}}` if the shared clock ran out after that turn;
 //! 5. `{"end":{"turns":10,"outcome":{...}}}`;
 //! 6. `{"clock_scale":1.25}` if all time limits were multiplied by this factor because the machine is slower than others;
 //!    then the times of each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`. CPU times equal to
-//!    the wall times, and wait times that are all zero, are omitted;
+//!    the wall times, and wait times that are all zero, are omitted. `"meter"` says how they were measured, `"empty_ns"` what an
+//!    empty answer cost this seat, if that was measured;
 //! 7. `{"digest":"sha256:..."}` over the bytes of lines 1 to 5, that is without the times.
 
 mod read;
 mod write;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -133,13 +136,20 @@ mod seed_text {
 /// A fault with its turn and seat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FaultRecord {
-    /// Turn, counted from 1.
+    /// Turn, counted from 1. One more than the last turn for a fault in what the bot does after the game.
     pub turn: u32,
     /// Seat of the bot.
     pub seat: Seat,
     /// Fault with its details.
     #[serde(flatten)]
     pub report: FaultReport,
+}
+
+impl FaultRecord {
+    /// Whether the game, which had this number of turns, was over.
+    pub const fn is_after_game(&self, turns: u32) -> bool {
+        self.turn > turns
+    }
 }
 
 /// End of the game by the shared clock.
@@ -169,6 +179,8 @@ pub struct Record {
     pub times: Vec<Vec<AnswerTimes>>,
     /// How the CPU time of each seat was measured, if the record says so.
     pub meters: Vec<Option<MeterKind>>,
+    /// What an empty answer cost each seat, if it was measured. It is part of `times`.
+    pub empty_answers: Vec<Option<Duration>>,
     /// Factor of all time limits, if it is not 1.
     pub clock_scale: Option<f64>,
     /// Hash of everything except the times.

@@ -37,7 +37,7 @@ pub fn read(file: &[u8], game: usize) -> Result<(Record, &[u8]), RecordError> {
 fn split_frame(file: &[u8], game: usize) -> Result<(&[u8], &[u8]), RecordError> {
     const ZSTD_MAGIC: [u8; 4] = 0xFD2F_B528u32.to_le_bytes();
     if !file.starts_with(&ZSTD_MAGIC[..file.len().min(4)]) {
-        return Err(if game == 1 {
+        return Err(if game == 1 && !has_trailer(file) {
             RecordError::NotARecord
         } else {
             RecordError::Altered { part: "the start", game }
@@ -54,6 +54,12 @@ fn split_frame(file: &[u8], game: usize) -> Result<(&[u8], &[u8]), RecordError> 
     } else {
         Err(RecordError::Altered { part: "the content", game })
     }
+}
+
+/// Whether the file contains the trailer of a game, as an altered record does and other files do not.
+fn has_trailer(file: &[u8]) -> bool {
+    let start = [&TRAILER_MAGIC[..], &36u32.to_le_bytes(), &TRAILER_NAME].concat();
+    file.windows(start.len()).any(|bytes| bytes == start)
 }
 
 fn decompress(frame: &[u8], game: usize) -> Result<String, RecordError> {
@@ -97,6 +103,8 @@ struct TimesLine {
     seat: usize,
     #[serde(default)]
     meter: Option<MeterKind>,
+    #[serde(default)]
+    empty_ns: Option<u64>,
     wall_ns: Vec<u64>,
     #[serde(default)]
     cpu_ns: Option<Vec<u64>>,
@@ -138,6 +146,7 @@ impl RecordParser {
         let record = Record {
             times: vec![Vec::new(); header.seats.len()],
             meters: vec![None; header.seats.len()],
+            empty_answers: vec![None; header.seats.len()],
             header,
             turns: Vec::new(),
             faults: Vec::new(),
@@ -181,6 +190,9 @@ impl RecordParser {
             RecordLine::Times(line) => {
                 if let Some(meter) = record.meters.get_mut(line.seat) {
                     *meter = line.meter;
+                }
+                if let Some(cost) = record.empty_answers.get_mut(line.seat) {
+                    *cost = line.empty_ns.map(Duration::from_nanos);
                 }
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
                 *seat = line.into_times().ok_or("lists of different lengths")?;

@@ -1,6 +1,7 @@
 //! Writes records. This code runs for every answer: it does not allocate in the steady state and avoids the formatting machinery.
 
 use std::io;
+use std::time::Duration;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -30,6 +31,8 @@ pub struct Recorder {
     times: Vec<Vec<AnswerTimes>>,
     /// How each seat's CPU time was measured.
     meters: Vec<Option<MeterKind>>,
+    /// What an empty answer cost each seat.
+    empty_answers: Vec<Option<Duration>>,
     /// Factor of all time limits.
     clock_scale: Option<f64>,
     /// Created for the first game and reused, because creating one costs more than compressing a short game.
@@ -62,6 +65,8 @@ impl Recorder {
         self.times.resize_with(header.seats.len(), Vec::new);
         self.meters.clear();
         self.meters.resize(header.seats.len(), None);
+        self.empty_answers.clear();
+        self.empty_answers.resize(header.seats.len(), None);
         self.json_line(header);
     }
 
@@ -69,6 +74,14 @@ impl Recorder {
     pub fn set_meter(&mut self, seat: Seat, meter: Option<MeterKind>) {
         if let Some(known) = self.meters.get_mut(seat.index()) {
             *known = meter;
+        }
+    }
+
+    /// States what an empty answer cost a seat. It is part of the recorded times. The digest does not cover it, as it does not
+    /// cover times.
+    pub fn set_empty_answer(&mut self, seat: Seat, cost: Option<Duration>) {
+        if let Some(known) = self.empty_answers.get_mut(seat.index()) {
+            *known = cost;
         }
     }
 
@@ -194,7 +207,7 @@ impl Recorder {
         if let Some(clock_scale) = self.clock_scale {
             self.json_line(&ScaleLine { clock_scale });
         }
-        let Self { lines, times, meters, .. } = self;
+        let Self { lines, times, meters, empty_answers, .. } = self;
         for (seat, times) in times.iter().enumerate() {
             lines.extend_from_slice(b"{\"times\":{\"seat\":");
             push_number(lines, seat as u64);
@@ -202,6 +215,10 @@ impl Recorder {
                 lines.extend_from_slice(b",\"meter\":\"");
                 lines.extend_from_slice(meter.name().as_bytes());
                 lines.push(b'"');
+            }
+            if let Some(cost) = empty_answers.get(seat).copied().flatten() {
+                lines.extend_from_slice(b",\"empty_ns\":");
+                push_number(lines, cost.as_nanos() as u64);
             }
             push_list(lines, "wall_ns", times, |t| t.wall.as_nanos());
             if times.iter().any(|t| t.cpu != t.wall) {

@@ -17,6 +17,9 @@ pub const FILM_VERSION: u32 = 1;
 pub struct FilmExtras {
     /// Authors of the bots in seat order; empty if none is named.
     pub contributors: Vec<Option<String>>,
+    /// Numbers of the bots among all that take part, in seat order, so that a viewer gives a bot one colour in all its games.
+    /// Empty if they are not known.
+    pub colours: Vec<u32>,
     /// Bot output, if the reader may see it.
     pub bot_output: Vec<BotOutputLine>,
     /// Whether to omit the seed because it is hidden. Frames of Hide and Seek still show the map.
@@ -40,7 +43,7 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
     let header = &record.header;
     let seats = header.seats.len();
     let (first, deltas) = film.frames();
-    let mut json = film_header(info, header, &extras.contributors);
+    let mut json = film_header(info, header, &extras.contributors, &extras.colours);
     json["first"] = first;
     json["deltas"] = json!(deltas);
     json["answers"] = json!(record.turns);
@@ -62,7 +65,12 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
 }
 
 /// Public information that is known before the game starts.
-pub(super) fn film_header(info: &GameInfo, header: &RecordHeader, contributors: &[Option<String>]) -> Json {
+pub(super) fn film_header(
+    info: &GameInfo,
+    header: &RecordHeader,
+    contributors: &[Option<String>],
+    colours: &[u32],
+) -> Json {
     let mut json = json!({
         "agon": "film",
         "version": FILM_VERSION,
@@ -74,8 +82,14 @@ pub(super) fn film_header(info: &GameInfo, header: &RecordHeader, contributors: 
         "settings": header.settings,
         "score": info.score,
     });
+    if let Some((index, stat)) = info.stat_beside_score() {
+        json["beside"] = json!({"stat": index, "name": stat.name, "decimals": stat.decimals});
+    }
     if contributors.iter().any(Option::is_some) {
         json["contributors"] = json!(contributors);
+    }
+    if !colours.is_empty() {
+        json["colours"] = json!(colours);
     }
     json
 }

@@ -87,12 +87,13 @@ struct TypedTurnReplayer<G: View> {
 pub(crate) fn start_live_film<G: View>(
     header: &RecordHeader,
     contributors: &[Option<String>],
+    colours: &[u32],
     assets: &Assets,
 ) -> Result<(LiveFilm, impl TurnReplayer + use<G>), ReplayError> {
     let (game, _) = game_from_header::<G>(header, assets)?;
     let state = game.start(header.seed);
     let frame = game.frame(&state);
-    let mut start = film_header(G::info(), header, contributors);
+    let mut start = film_header(G::info(), header, contributors, colours);
     start["first"] = frame.clone();
     let standing = game.chart_values(&state).into_iter().map(json_number).collect::<Vec<_>>();
     let film = LiveFilm::new(&start, header.seats.len(), G::CHART_LABEL, &standing);

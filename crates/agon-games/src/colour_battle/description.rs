@@ -11,7 +11,11 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: true,
+    named_class: None,
+    may_start_processes: true,
     keeps_data: false,
+    names_itself: true,
+    measures_empty_answers: true,
     file: None,
     check_settings: &[("rounds", "200")],
     requirements: &[
@@ -69,6 +73,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             notes: &[],
         },
     ],
+    tables_of_series: true,
     head_to_head: None,
     tie_break: TieBreak::Score,
 };
@@ -76,6 +81,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
 pub(super) const COMPETITION: CompetitionRules = CompetitionRules {
     preset: include_str!("competition/preset.toml"),
     demo: include_str!("competition/demo.toml"),
+    short: include_str!("competition/short.toml"),
     same_seeds_for_all: false,
     publishes_history: false,
 };

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use agon_core::settings::{SettingDefault, SettingKind, SettingSpec};
 use agon_core::{
-    Assets, BankEmptyAction, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo, HouseBot,
-    HouseBots, IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection,
-    ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, StatInfo,
+    AnswerKey, Assets, BankEmptyAction, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo,
+    HouseBot, HouseBots, IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo,
+    ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, StatInfo,
 };
 use serde::Serialize;
 
@@ -44,7 +44,12 @@ static INFO: GameInfo = GameInfo {
             default: SettingDefault::Real(20.0),
         },
     ],
-    requests: &[RequestInfo { name: "move", asks: "UP, DOWN, LEFT, RIGHT or STAY", example: "UP" }],
+    requests: &[RequestInfo {
+        name: "move",
+        asks: "UP, DOWN, LEFT, RIGHT or STAY",
+        example: "UP",
+        keys: AnswerKey::STEPS,
+    }],
     faults: [FaultPenalty::Stay; 4],
     clock: "20 ms per move on average: 20 ms x rounds for the game; after that the bot no longer moves",
     lifetime: BotLifetime::Game,

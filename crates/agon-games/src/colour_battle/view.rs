@@ -10,6 +10,15 @@ use super::canvas::{Move, Position};
 use super::state::{PaintEffect, Painter, State};
 use super::{ColourBattle, INFO};
 
+/// How ids are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IdStyle {
+    /// As letters: `a` for the floor, `A` for the bot.
+    Letters,
+    /// As numbers, so that `(own - floor) % 3` can be read off. Bots stay letters.
+    Numbers,
+}
+
 /// Largest side drawn with two characters per tile (20 bots, 100 columns with the scoreboard). Larger canvases use one
 /// character per tile.
 const MAX_WIDE_SIDE: u8 = 36;
@@ -75,23 +84,46 @@ impl View for ColourBattle {
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
-        let board = self.scoreboard(state, viewpoint, names);
+        self.draw(state, viewpoint, names, IdStyle::Letters)
+    }
+
+    fn picture_with_numbers(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Option<Picture> {
+        Some(self.draw(state, viewpoint, names, IdStyle::Numbers))
+    }
+}
+
+impl ColourBattle {
+    fn draw(&self, state: &State, viewpoint: Viewpoint, names: &[String], ids: IdStyle) -> Picture {
+        let board = self.scoreboard(state, viewpoint, names, ids);
         let mut picture = Picture::new();
         self.put_title(&mut picture, state, viewpoint);
-        let width = usize::from(self.side) * if self.side <= MAX_WIDE_SIDE { 2 } else { 1 };
+        let width = usize::from(self.side) * self.tile_width(ids);
         let edge = |l, r| format!("{l}{}{r}", "─".repeat(width));
         let frame = Style::color(PaletteColor::Faint);
         picture.line().put(edge('┌', '┐'), frame);
         put_entry(&mut picture, &board, 0);
         for y in (0..self.side).rev() {
             picture.line().put("│", frame);
-            self.put_row(&mut picture, state, viewpoint, y);
+            match ids {
+                IdStyle::Letters => self.put_row(&mut picture, state, viewpoint, y),
+                IdStyle::Numbers => self.put_row_with_numbers(&mut picture, state, viewpoint, y),
+            }
             picture.put("│", frame);
             put_entry(&mut picture, &board, usize::from(self.side - y));
         }
         picture.line().put(edge('└', '┘'), frame);
         put_entry(&mut picture, &board, usize::from(self.side) + 1);
         picture
+    }
+
+    /// Number of characters of a tile.
+    const fn tile_width(&self, ids: IdStyle) -> usize {
+        match ids {
+            // Two digits of the floor, and the letter of a bot.
+            IdStyle::Numbers => 3,
+            IdStyle::Letters if self.side <= MAX_WIDE_SIDE => 2,
+            IdStyle::Letters => 1,
+        }
     }
 }
 
@@ -111,6 +143,7 @@ fn clashes(state: &State) -> Vec<Position> {
 /// A line of the scoreboard.
 struct ScoreboardEntry {
     id: u8,
+    colour: PaletteColor,
     text: String,
     bold: bool,
 }
@@ -142,27 +175,14 @@ impl ColourBattle {
         for x in 0..self.side {
             let here = Position { x, y };
             let floor = state.grid().at(here);
-            let paper = if floor == 0 { PaletteColor::Plain } else { PaletteColor::Seat(floor - 1) };
-            let style = if floor == 0 { Style::color(PaletteColor::Faint) } else { Style::background(paper) };
-            let bot = match state.bots_on(here) {
-                0 => None,
-                1 => state.painters().iter().find(|bot| bot.position == here),
-                _ => Some(&Painter { id: 0, position: here }),
-            };
+            let (paper, style) = floor_style(state, viewpoint, floor);
+            let bot = bot_on(state, here);
             let wide = self.side <= MAX_WIDE_SIDE;
             if wide || bot.is_none() {
                 picture.put(letter(FLOOR_LETTERS, floor), style);
             }
             match bot {
-                Some(bot) => {
-                    let mark = if bot.id == 0 { '*' } else { letter(BOT_LETTERS, bot.id) };
-                    let ink = match bot.id {
-                        0 => PaletteColor::Bad,
-                        id if id == own => PaletteColor::Accent,
-                        _ => PaletteColor::Plain,
-                    };
-                    picture.put(mark, Style { color: ink, background: paper, bold: true });
-                }
+                Some(id) => put_bot(picture, id, own, paper),
                 None if wide => {
                     picture.put(" ", style);
                 }
@@ -171,9 +191,33 @@ impl ColourBattle {
         }
     }
 
+    /// Draws one row of tiles: the number of the floor, then the letter of the bot on it (`*` for several).
+    fn put_row_with_numbers(&self, picture: &mut Picture, state: &State, viewpoint: Viewpoint, y: u8) {
+        let own = if let Viewpoint::Seat(seat) = viewpoint { state.painter(seat).id } else { 0 };
+        for x in 0..self.side {
+            let here = Position { x, y };
+            let floor = state.grid().at(here);
+            let (paper, style) = floor_style(state, viewpoint, floor);
+            let number = if floor == 0 { " ·".to_owned() } else { format!("{floor:>2}") };
+            picture.put(number, style);
+            match bot_on(state, here) {
+                Some(id) => put_bot(picture, id, own, paper),
+                None => {
+                    picture.put(" ", style);
+                }
+            }
+        }
+    }
+
     /// Bots by share, best first. A player sees ids and what is visible on the canvas. A spectator also sees names, moves and
     /// faults.
-    fn scoreboard(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Vec<ScoreboardEntry> {
+    fn scoreboard(
+        &self,
+        state: &State,
+        viewpoint: Viewpoint,
+        names: &[String],
+        ids: IdStyle,
+    ) -> Vec<ScoreboardEntry> {
         let counts = state.grid().counts_by_id();
         let mut bots: Vec<Painter> = state.painters().to_vec();
         bots.sort_by_key(|bot| (Reverse(counts[usize::from(bot.id)]), bot.id));
@@ -197,11 +241,55 @@ impl ColourBattle {
             };
             let name: String = name.chars().take(12).collect();
             let share = self.share(counts[usize::from(bot.id)]);
-            let text = format!(" {name:<12} {share:6.2}% {last}");
-            ScoreboardEntry { id: bot.id, text, bold: bot.id == own }
+            let number = if ids == IdStyle::Numbers { format!(" {:>2}", bot.id) } else { String::new() };
+            let text = format!("{number} {name:<12} {share:6.2}% {last}");
+            ScoreboardEntry {
+                id: bot.id,
+                colour: colour_of(state, viewpoint, bot.id),
+                text,
+                bold: bot.id == own,
+            }
         };
         bots.iter().map(entry).collect()
     }
+}
+
+/// Colour of a bot: for spectators by its seat, so that it keeps its colour when ids are dealt for the next game. A player must not
+/// recognise other bots, so it sees a colour for each id.
+fn colour_of(state: &State, viewpoint: Viewpoint, id: u8) -> PaletteColor {
+    match viewpoint {
+        Viewpoint::Seat(_) => PaletteColor::Seat(id.saturating_sub(1)),
+        Viewpoint::All => state.seat_of(id).map_or(PaletteColor::Plain, |seat| PaletteColor::Seat(seat.0)),
+    }
+}
+
+/// Colour of the floor, and the style of what is written on it.
+fn floor_style(state: &State, viewpoint: Viewpoint, floor: u8) -> (PaletteColor, Style) {
+    if floor == 0 {
+        return (PaletteColor::Plain, Style::color(PaletteColor::Faint));
+    }
+    let paper = colour_of(state, viewpoint, floor);
+    (paper, Style::background(paper))
+}
+
+/// Id of the bot on a tile; 0 for several.
+fn bot_on(state: &State, here: Position) -> Option<u8> {
+    match state.bots_on(here) {
+        0 => None,
+        1 => state.painters().iter().find(|bot| bot.position == here).map(|bot| bot.id),
+        _ => Some(0),
+    }
+}
+
+/// Draws the bot on a tile, or `*` for several.
+fn put_bot(picture: &mut Picture, id: u8, own: u8, paper: PaletteColor) {
+    let mark = if id == 0 { '*' } else { letter(BOT_LETTERS, id) };
+    let ink = match id {
+        0 => PaletteColor::Bad,
+        id if id == own => PaletteColor::Accent,
+        _ => PaletteColor::Plain,
+    };
+    picture.put(mark, Style { color: ink, background: paper, bold: true });
 }
 
 /// Move from one tile to an adjacent one.
@@ -217,10 +305,7 @@ fn step_between(from: Position, to: Position) -> Move {
 
 fn put_entry(picture: &mut Picture, board: &[ScoreboardEntry], row: usize) {
     if let Some(entry) = board.get(row) {
-        picture.text(" ").put(
-            letter(BOT_LETTERS, entry.id),
-            Style::background(PaletteColor::Seat(entry.id.saturating_sub(1))).bold(),
-        );
+        picture.text(" ").put(letter(BOT_LETTERS, entry.id), Style::background(entry.colour).bold());
         picture.put(entry.text.as_str(), Style { bold: entry.bold, ..Style::default() });
     }
 }

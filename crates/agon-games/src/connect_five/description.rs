@@ -11,7 +11,11 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: false,
+    named_class: Some("get_move"),
+    may_start_processes: true,
     keeps_data: true,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
@@ -43,6 +47,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             "Points: +1 for a phase of a match won, -1 for one lost; then games won minus lost, then head to head",
         ],
     }],
+    tables_of_series: false,
     head_to_head: Some(PairCell {
         value: PairValue::PointsAndGames,
         note: "A row reads: points (games won-lost) against the entrant of that number",
@@ -53,6 +58,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
 pub(super) const COMPETITION: CompetitionRules = CompetitionRules {
     preset: include_str!("competition/preset.toml"),
     demo: include_str!("competition/demo.toml"),
+    short: include_str!("competition/short.toml"),
     same_seeds_for_all: false,
     publishes_history: false,
 };

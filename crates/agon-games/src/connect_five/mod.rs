@@ -14,9 +14,10 @@ mod view;
 use std::time::Duration;
 
 use agon_core::{
-    Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, IllegalAnswer, Outcome,
-    Reply, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, SettingDefault,
-    SettingKind, SettingSpec, SettingValue, Settings, SettingsError, StatInfo, random,
+    AnswerKey, Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, IllegalAnswer,
+    Outcome, Reply, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet,
+    SettingDefault, SettingKind, SettingSpec, SettingValue, Settings, SettingsError, StatInfo, TerminalKey,
+    random,
 };
 use serde::{Serialize, Serializer};
 
@@ -82,6 +83,17 @@ static INFO: GameInfo = GameInfo {
         name: "move",
         asks: "the column to drop a piece into, 0 (left) to 8 (right)",
         example: "4",
+        keys: &[
+            AnswerKey::new(TerminalKey::Character('0'), "0"),
+            AnswerKey::new(TerminalKey::Character('1'), "1"),
+            AnswerKey::new(TerminalKey::Character('2'), "2"),
+            AnswerKey::new(TerminalKey::Character('3'), "3"),
+            AnswerKey::new(TerminalKey::Character('4'), "4"),
+            AnswerKey::new(TerminalKey::Character('5'), "5"),
+            AnswerKey::new(TerminalKey::Character('6'), "6"),
+            AnswerKey::new(TerminalKey::Character('7'), "7"),
+            AnswerKey::new(TerminalKey::Character('8'), "8"),
+        ],
     }],
     faults: [
         FaultPenalty::LoseGame,

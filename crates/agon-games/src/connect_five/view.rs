@@ -1,6 +1,6 @@
 //! Display of a game: frames for viewers, pictures for terminals.
 
-use agon_core::{Game, PaletteColor, Picture, Seat, Style, View, Viewpoint};
+use agon_core::{Game, Outcome, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::board::{COLUMNS, Mark, ROWS};
@@ -58,12 +58,50 @@ impl View for ConnectFive {
     }
 
     /// The player that moved and the board after it. The named column is omitted, because only the mover knows about a drift.
-    fn log_entry(&self, state: &State, seat: Seat) -> Option<Json> {
-        let board = state.board.rows();
-        Some(match state.last {
-            None => json!({ "you": self.mark_of(seat).number(), "board": board }),
-            Some(_) => json!({ "player": state.mover().other().number(), "board": board }),
-        })
+    fn write_log_entry(&self, state: &State, reader: Option<Seat>, out: &mut String) -> bool {
+        let digit = |number: u8| char::from(b'0' + number);
+        match (state.last, reader) {
+            (None, Some(seat)) => {
+                out.push_str("{\"you\":");
+                out.push(digit(self.mark_of(seat).number()));
+            }
+            (None, None) => out.push_str("{\"you\":null"),
+            (Some(_), _) => {
+                out.push_str("{\"player\":");
+                out.push(digit(state.mover().other().number()));
+            }
+        }
+        out.push_str(",\"board\":");
+        for (row, cells) in state.board.rows().iter().enumerate() {
+            out.push_str(if row == 0 { "[[" } else { ",[" });
+            for (column, &cell) in cells.iter().enumerate() {
+                if column > 0 {
+                    out.push(',');
+                }
+                out.push(digit(cell));
+            }
+            out.push(']');
+        }
+        out.push_str("]}");
+        true
+    }
+
+    fn write_log_result(&self, outcome: &Outcome, reader: Option<Seat>, out: &mut String) {
+        let winners: Vec<Seat> = Seat::all(2).filter(|seat| outcome.seats[seat.index()].place == 1).collect();
+        let winner = if let [winner] = winners[..] { Some(winner) } else { None };
+        let you = reader.map(|seat| match winner {
+            None => "drew",
+            Some(winner) if winner == seat => "won",
+            Some(_) => "lost",
+        });
+        let result = json!({
+            "winner": winner.map(|seat| self.mark_of(seat).number()),
+            "winner_seat": winner.map(|seat| seat.0),
+            "you": you,
+            "score": reader.map(|seat| outcome.seats[seat.index()].score),
+            "ended": outcome.ended,
+        });
+        out.push_str(&result.to_string());
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {

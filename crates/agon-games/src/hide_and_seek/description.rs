@@ -11,7 +11,11 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: false,
+    named_class: None,
+    may_start_processes: true,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[("steps", "400")],
     requirements: &[
@@ -62,6 +66,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
             notes: &["The most steps to the catch are best"],
         },
     ],
+    tables_of_series: false,
     head_to_head: Some(PairCell {
         value: PairValue::MeanScore(1),
         note: "Mean steps of the seeker of the row against the hider of the column",
@@ -72,6 +77,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
 pub(super) const COMPETITION: CompetitionRules = CompetitionRules {
     preset: include_str!("competition/preset.toml"),
     demo: include_str!("competition/demo.toml"),
+    short: include_str!("competition/short.toml"),
     same_seeds_for_all: true,
     publishes_history: false,
 };

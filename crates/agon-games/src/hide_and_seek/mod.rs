@@ -18,10 +18,10 @@ mod vision;
 use std::time::Duration;
 
 use agon_core::{
-    Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, HouseBot, HouseBots,
-    IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection, ScoreInfo, Seat,
-    SeatCount, SeatOutcome, SeatSet, SettingDefault, SettingKind, SettingSpec, Settings, SettingsError,
-    StatInfo,
+    AnswerKey, Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, HouseBot,
+    HouseBots, IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection,
+    ScoreInfo, Seat, SeatCount, SeatOutcome, SeatSet, SettingDefault, SettingKind, SettingSpec, Settings,
+    SettingsError, StatInfo,
 };
 use serde::Serialize;
 
@@ -75,6 +75,7 @@ static INFO: GameInfo = GameInfo {
         name: "move",
         asks: "one step: LEFT (x-1), RIGHT (x+1), UP (y-1), DOWN (y+1) or STAY; or the target cell as x,y",
         example: "LEFT",
+        keys: AnswerKey::STEPS,
     }],
     faults: [FaultPenalty::Stay; 4],
     clock: "300 s per game for both together; then the player with less thinking time wins (the hider's time counts double)",

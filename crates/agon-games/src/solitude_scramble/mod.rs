@@ -12,9 +12,9 @@
 use std::time::Duration;
 
 use agon_core::{
-    Assets, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo, IllegalAnswer, Outcome, Reply,
-    RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, SettingDefault, SettingKind,
-    SettingSpec, Settings, SettingsError, StatInfo,
+    AnswerKey, Assets, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo, IllegalAnswer, Outcome,
+    Reply, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, SettingDefault,
+    SettingKind, SettingSpec, Settings, SettingsError, StatInfo, TerminalKey,
 };
 
 pub mod board;
@@ -52,6 +52,11 @@ static INFO: GameInfo = GameInfo {
         name: "move",
         asks: "where to go from your side, facing the centre: LEFT, RIGHT or CENTER",
         example: "LEFT",
+        keys: &[
+            AnswerKey::new(TerminalKey::Left, "LEFT"),
+            AnswerKey::new(TerminalKey::Right, "RIGHT"),
+            AnswerKey::new(TerminalKey::Up, "CENTER"),
+        ],
     }],
     faults: [FaultPenalty::ForfeitMove; 4],
     clock: "2 s for each answer",

@@ -16,12 +16,17 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: Some("word-racer"),
     players_yml: true,
     asked_together: false,
+    named_class: None,
+    may_start_processes: false,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: Some(BotFile { name: "words.dat", setting: "words", content: words_file }),
     check_settings: &[],
     requirements: &[
         "A folder or zip with a `players.yml` or an `agon.toml` that contains the command to run.",
         "Any language: the bot reads lines and writes lines. Submit everything it needs to run, already built.",
+        "One process: threads are allowed and charged, but a bot cannot start other programs.",
     ],
 };
 
@@ -57,6 +62,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
         ],
         notes: &["Points: win 3, draw 1, loss 0; then word points"],
     }],
+    tables_of_series: false,
     head_to_head: Some(PairCell::WON_DRAWN_LOST),
     tie_break: TieBreak::Stat(WORD_POINTS),
 };
@@ -64,6 +70,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules {
 pub(super) const COMPETITION: CompetitionRules = CompetitionRules {
     preset: include_str!("competition/preset.toml"),
     demo: include_str!("competition/demo.toml"),
+    short: include_str!("competition/short.toml"),
     same_seeds_for_all: false,
     publishes_history: false,
 };
@@ -86,6 +93,23 @@ pub(super) const STARTERS: Starters = Starters {
         StarterBot { language: "cpp", file: "bot.cpp", text: include_str!("starters/cpp/bot.cpp") },
         StarterBot { language: "java", file: "Bot.java", text: include_str!("starters/java/Bot.java") },
         StarterBot { language: "js", file: "bot.js", text: include_str!("starters/js/bot.js") },
+        // The files of the contest's own Scala template. The first one is the author's.
+        StarterBot {
+            language: "scala",
+            file: "DemoWordRacer.scala",
+            text: include_str!("starters/scala/DemoWordRacer.scala"),
+        },
+        StarterBot {
+            language: "scala",
+            file: "Runner.scala",
+            text: include_str!("starters/scala/Runner.scala"),
+        },
+        StarterBot {
+            language: "scala",
+            file: "LocalTester.scala",
+            text: include_str!("starters/scala/LocalTester.scala"),
+        },
+        StarterBot { language: "scala", file: "build.sh", text: include_str!("starters/scala/build.sh") },
     ],
     files: &[
         StarterFile { name: "words.dat", text: WordList::built_in_text(), about: "the words that count" },

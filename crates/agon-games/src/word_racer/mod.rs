@@ -76,11 +76,13 @@ static INFO: GameInfo = GameInfo {
             name: "call",
             asks: "a letter that both players write down, and the position where you write it",
             example: "Q 17",
+            keys: &[],
         },
         RequestInfo {
             name: "place",
             asks: "the position where you write the letter that the other player called",
             example: "17",
+            keys: &[],
         },
     ],
     faults: [FaultPenalty::LoseGame; 4],

@@ -1,6 +1,6 @@
 //! Frames and pictures.
 
-use agon_core::{FastRng, Fault, Game, Reply, Seat, View, Viewpoint};
+use agon_core::{FastRng, Fault, Game, PaletteColor, Picture, Reply, Seat, View, Viewpoint};
 use agon_games::colour_battle::{ColourBattle, Move, State};
 use serde_json::{Value as Json, json};
 
@@ -86,4 +86,41 @@ fn pictures_equal_the_golden_game() {
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
+}
+
+/// Background of the first span with this text in the scoreboard line of a bot.
+fn colour_of(picture: &Picture, name: &str) -> PaletteColor {
+    let line = picture.lines.iter().find(|line| line.iter().any(|span| span.text.contains(name))).unwrap();
+    let at = line.iter().position(|span| span.text.contains(name)).unwrap();
+    line[at - 1].style.background
+}
+
+#[test]
+fn bot_keeps_its_colour_when_ids_are_dealt_again() {
+    let game = game(3, 9);
+    let names: Vec<String> = ["ada", "bob", "cleo"].map(String::from).into();
+    for ids in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
+        let state = placed(&game, &[(ids[0], 1, 1), (ids[1], 5, 5), (ids[2], 9, 9)]);
+        let picture = game.picture(&state, Viewpoint::All, &names);
+        for (seat, name) in names.iter().enumerate() {
+            assert_eq!(colour_of(&picture, name), PaletteColor::Seat(seat as u8), "{ids:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_show_own_and_floor_ids() {
+    let game = game(12, 9);
+    let names: Vec<String> = (0..12).map(|i| format!("bot {i}")).collect();
+    let places: Vec<(u8, u8, u8)> = (0..12).map(|seat| (12 - seat, seat, seat)).collect();
+    let mut state = placed(&game, &places);
+    game.apply(&mut state, &[Reply::Answer(Move::Stay); 12]);
+    let picture = game.picture_with_numbers(&state, Viewpoint::All, &names).unwrap().plain();
+    let row = |y: usize| picture.lines().nth(1 + usize::from(game.side()) - y).unwrap();
+    // Seat 0 has the id 12 and has painted its tile: the number of the floor, then the letter of the bot.
+    assert!(row(0).starts_with("│12L ·"), "{picture}");
+    assert!(row(3).starts_with("│ ·  ·  ·  9I ·"), "{picture}");
+    assert!(picture.contains(" L 12 bot 0"), "the scoreboard has the numbers: {picture}");
+    let width = picture.lines().next_back().unwrap().chars().take_while(|c| *c != '┘').count();
+    assert_eq!(width, 1 + 3 * usize::from(game.side()));
 }

@@ -136,7 +136,13 @@ pub fn run_league(
         scope.spawn(|| {
             thread_id.store(usage::this_thread(), Ordering::Relaxed);
             let (executor, active_matches) = (&coordinator, ActiveMatches::default());
-            let context = RunContext { runtime: &runtime, executor, stop: &stop, boards: active_matches };
+            let context = RunContext {
+                runtime: &runtime,
+                executor,
+                stop: &stop,
+                boards: active_matches,
+                run_through: false,
+            };
             run_competition(&competition, &ledger, context, &mut Counter(&stored), &mut |_| {}).unwrap();
         });
         sleep(durations.warmup);

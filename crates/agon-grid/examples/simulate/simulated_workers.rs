@@ -223,6 +223,7 @@ pub fn house_phase(bots: usize) -> PhaseSetup {
         player: PlayerSpec::House(bot.to_owned()),
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     };
     let parts = vec![ResolvedPart { games: 1, first_to: 1, settings }];
     PhaseSetup { game, parts, entrants: (0..bots).map(entrant).collect() }
@@ -241,7 +242,13 @@ fn load_phase(phase_spec: &messages::PhaseSpec) -> Result<PhaseSetup, BoxError> 
             return Err("simulated workers cannot run programs");
         };
         let player = PlayerSpec::House(name.clone());
-        Ok(LoadedEntrant { name: one.name.clone(), player, commit: None, extra_file: None })
+        Ok(LoadedEntrant {
+            name: one.name.clone(),
+            player,
+            commit: None,
+            extra_file: None,
+            says: agon_core::SelfDescription::default(),
+        })
     };
     let entrants = phase_spec.entrants.iter().map(entrant).collect::<Result<_, _>>()?;
     Ok(PhaseSetup { game, parts, entrants })

@@ -153,11 +153,7 @@ impl PhaseBotData {
 
 /// Packs the logs of some games. The part that starts at 0 also holds all other files.
 fn pack_logs(folder: &Path, games: &std::ops::Range<u32>) -> io::Result<Vec<u8>> {
-    let number = |path: &Path| {
-        let stem = path.file_stem()?.to_str()?;
-        stem.strip_prefix("game-")?.parse::<u32>().ok()
-    };
-    data_dir::pack_filtered(folder, &|path| match number(path) {
+    data_dir::pack_filtered(folder, &|path| match logs_dir::number_of(path) {
         Some(number) => games.contains(&number),
         None => games.start == 0,
     })
@@ -172,7 +168,7 @@ mod tests {
     fn folder(games: &[(u32, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (number, text) in games {
-            fs::write(folder.path().join(format!("game-{number:04}.json")), text).unwrap();
+            fs::write(folder.path().join(format!("log_{number}.json")), text).unwrap();
         }
         folder
     }
@@ -189,7 +185,7 @@ mod tests {
         bot_data.add_logs(0, logs.path()).unwrap();
         bot_data.add_logs(0, logs.path()).unwrap();
         assert_eq!(bot_data.refs_for(&[0, 1])[0].logs.len(), 1, "no part without new logs");
-        fs::write(logs.path().join("game-0003.json"), "c").unwrap();
+        fs::write(logs.path().join("log_3.json"), "c").unwrap();
         bot_data.add_logs(0, logs.path()).unwrap();
         let refs = bot_data.refs_for(&[1, 0, 0]);
         assert_eq!((refs.len(), refs[0].entrant, refs[0].logs.len()), (1, 0, 2));
@@ -201,7 +197,7 @@ mod tests {
             found.extend(fs::read_dir(there.path()).unwrap().map(|one| one.unwrap().file_name()));
         }
         found.sort();
-        assert_eq!(found, ["game-0001.json", "game-0002.json", "game-0003.json", "notes.txt"]);
+        assert_eq!(found, ["log_1.json", "log_2.json", "log_3.json", "notes.txt"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Validates reports. Every record of every report is read, compared with the request, and replayed through the rules.
 
 use agon_core::outcome::SeatOutcome;
-use agon_core::record::{self, Record, RecordHeader, Recorder};
+use agon_core::record::{self, FaultRecord, Record, RecordHeader, Recorder};
 use agon_core::{Assets, Outcome};
 use agon_engine::referee::PlayedGame;
 use agon_engine::{AnyGame, GameSequence as _};
@@ -18,7 +18,7 @@ pub type SeatBots = Vec<(String, String)>;
 #[derive(Debug)]
 pub struct ReadMatch {
     seat_bots: SeatBots,
-    games: Vec<(RecordHeader, Outcome)>,
+    games: Vec<(RecordHeader, Outcome, Vec<FaultRecord>)>,
 }
 
 /// What the coordinator asked for.
@@ -73,7 +73,7 @@ pub fn read_match(
         if let Err(error) = game.check_record(&record, assets, recorder) {
             return mismatch(format!("the record of game {number}: {error}"));
         }
-        read.games.push((record.header, record.outcome));
+        read.games.push((record.header, record.outcome, record.faults));
     }
     Ok(read)
 }
@@ -87,6 +87,10 @@ fn result_matches_record(result: &GameResult, record: &Record) -> bool {
     record.outcome.seats.len() == result.seats.len()
         && record.outcome.seats.iter().zip(&result.seats).all(same)
         && record.meters.iter().eq(result.seats.iter().map(|seat| &seat.meter))
+        && record.empty_answers.iter().zip(&result.seats).all(|(cost, seat)| {
+            let cost = cost.unwrap_or_default().saturating_mul(seat.answers).as_nanos();
+            u128::from(seat.empty_ns) == cost.min(seat.thought_ns.into())
+        })
         && record.outcome.ended == result.ended
         && record.turns.len() as u32 == result.turns
         && record.outcome.match_lost_by.map(|seat| seat.0) == result.match_lost_by
@@ -131,7 +135,9 @@ fn check_games(report: &MatchReport, read: &ReadMatch, requested: RequestedMatch
     let names = read.seat_bots.iter().map(|(name, _)| name.clone()).collect();
     let mut progress = MatchProgress::new(requested.parts, names);
     let mut is_lost = false;
-    for (number, ((header, outcome), result)) in read.games.iter().zip(&report.result.games).enumerate() {
+    for (number, ((header, outcome, faults), result)) in
+        read.games.iter().zip(&report.result.games).enumerate()
+    {
         let number = number + 1;
         let Some((index, settings)) = progress.next().filter(|_| !is_lost) else {
             return Err(format!("game {number} was played although the match was decided"));
@@ -144,7 +150,7 @@ fn check_games(report: &MatchReport, read: &ReadMatch, requested: RequestedMatch
             return Err(format!("game {number} was not played with the settings asked for"));
         }
         is_lost = outcome.match_lost_by.is_some();
-        progress.done(played_game(index, seed, outcome.clone()));
+        progress.done(played_game(index, seed, result.turns, outcome.clone(), faults.clone()));
         if progress.played.last().is_none_or(|(part, _)| *part != result.part) {
             return Err(format!("game {number} counts for the wrong part of the match"));
         }
@@ -159,8 +165,14 @@ fn check_games(report: &MatchReport, read: &ReadMatch, requested: RequestedMatch
 }
 
 /// A game as far as the course of a match depends on it.
-const fn played_game(index: u32, seed: u64, outcome: Outcome) -> PlayedGame {
-    PlayedGame { index, seed, outcome, turns: 0, faults: Vec::new(), seats: Vec::new(), record: None }
+const fn played_game(
+    index: u32,
+    seed: u64,
+    turns: u32,
+    outcome: Outcome,
+    faults: Vec<FaultRecord>,
+) -> PlayedGame {
+    PlayedGame { index, seed, outcome, turns, faults, seats: Vec::new(), record: None }
 }
 
 /// Replays every record of a match. Returns the first violation of the rules.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agon_bots::prepare::ExtraFile;
+use agon_bots::source::archive::ArchiveLimits;
 use agon_bots::{BotSource, Diagnostic, PrepareContext, PreparedBot, SandboxMode, package, prepare};
 use agon_core::LockIgnoringPoison as _;
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
@@ -208,6 +209,7 @@ impl BotCache {
             keep_data: false,
             extra_file,
             settings: part.map(|part| (&part.settings, &self.assets)),
+            archive_limits: ArchiveLimits::default(),
         };
         let mut bot: PreparedBot = prepare(source, &context, &mut |_| {}).map_err(Diagnostic::from)?;
         bot.rename(entrant);
@@ -216,6 +218,7 @@ impl BotCache {
             player: bot.player,
             commit: None,
             extra_file: extra_file.map(|file| file.path.to_owned()),
+            says: agon_core::SelfDescription::default(),
         })
     }
 

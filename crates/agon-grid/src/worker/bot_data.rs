@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn prepare_logs_leaves_exactly_the_wanted_files() {
         let pieces = [
-            packed(&[("game-0001.json", "1")]),
-            packed(&[("game-0002.json", "2")]),
-            packed(&[("game-0002.json", "other")]),
+            packed(&[("log_1.json", "1")]),
+            packed(&[("log_2.json", "2")]),
+            packed(&[("log_2.json", "other")]),
         ];
         let names: Vec<Hash> = pieces.iter().map(|piece| hash(piece)).collect();
         let fetched = std::cell::Cell::new(0);
@@ -129,28 +129,25 @@ mod tests {
         fs::write(&own, "brought").unwrap();
         let logs = folder.path().join("logs");
         fs::create_dir(&logs).unwrap();
-        std::os::unix::fs::symlink(&own, logs.join("game-0001.json")).unwrap();
+        std::os::unix::fs::symlink(&own, logs.join("log_1.json")).unwrap();
         std::os::unix::fs::symlink(&own, logs.join("notes")).unwrap();
         let text = |name: &str| fs::read_to_string(logs.join(name)).ok();
         let mut state = BotDataState::default();
         state.prepare_logs(&logs, &names[..1], &fetch).unwrap();
-        assert_eq!(
-            (text("game-0001.json"), text("notes")),
-            (Some("1".to_owned()), Some("brought".to_owned()))
-        );
+        assert_eq!((text("log_1.json"), text("notes")), (Some("1".to_owned()), Some("brought".to_owned())));
         assert_eq!(fs::read_to_string(&own).unwrap(), "brought", "links are not followed");
         // A game played here that does not count.
-        fs::write(logs.join("game-0002.json"), "mine").unwrap();
+        fs::write(logs.join("log_2.json"), "mine").unwrap();
         state.prepare_logs(&logs, &names[..1], &fetch).unwrap();
-        assert_eq!((text("game-0002.json"), fetched.get()), (None, 1));
+        assert_eq!((text("log_2.json"), fetched.get()), (None, 1));
         state.prepare_logs(&logs, &names[..2], &fetch).unwrap();
-        assert_eq!((text("game-0002.json").unwrap(), fetched.get()), ("2".to_owned(), 2));
+        assert_eq!((text("log_2.json").unwrap(), fetched.get()), ("2".to_owned(), 2));
         state.prepare_logs(&logs, &[names[0].clone(), names[2].clone()], &fetch).unwrap();
         assert_eq!(
-            (text("game-0001.json").unwrap(), text("game-0002.json").unwrap()),
+            (text("log_1.json").unwrap(), text("log_2.json").unwrap()),
             ("1".to_owned(), "other".to_owned())
         );
         state.prepare_logs(&logs, &[], &fetch).unwrap();
-        assert_eq!(text("game-0001.json"), None);
+        assert_eq!(text("log_1.json"), None);
     }
 }

@@ -105,7 +105,8 @@ impl TestCompetition {
         stop: &StopFlag,
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome, Diagnostic> {
-        let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
+        let means =
+            RunContext { runtime, executor, stop, boards: ActiveMatches::default(), run_through: false };
         run::run_competition(&self.loaded, ledger, means, listener, &mut |_| {})
     }
 
@@ -492,7 +493,13 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
             let seating = PlayerSpec::House(bot.clone());
             (
                 Entrant(seat),
-                LoadedEntrant { name: entrant.name.clone(), player: seating, commit: None, extra_file: None },
+                LoadedEntrant {
+                    name: entrant.name.clone(),
+                    player: seating,
+                    commit: None,
+                    extra_file: None,
+                    says: agon_core::SelfDescription::default(),
+                },
             )
         })
         .collect();

@@ -72,6 +72,8 @@ impl<'a> FolderWatch<'a> {
     pub(super) fn of(launch: &'a Launch, processes: &[i32], kept: &[KeptFolder]) -> Self {
         let exact =
             |writable: &Writable| kept.iter().find(|kept| kept.path == writable.path).map(KeptFolder::inside);
+        // Without the right pace the first measurement is late, too: it must not meet an attack that a slow disk holds up.
+        let has_pace = !launch.policy.weakened.contains(&Defence::FolderPace);
         let folder = |writable: &'a Writable| WatchedFolder {
             writable,
             is_exact: exact(writable).is_some(),
@@ -80,7 +82,7 @@ impl<'a> FolderWatch<'a> {
                 .unwrap_or_else(|| writable.path.clone()),
             used: 0,
             since: 0,
-            measured: None,
+            measured: (!has_pace).then(Instant::now),
             took: Duration::ZERO,
         };
         let folders: Vec<WatchedFolder<'a>> = inexact(launch).map(folder).collect();
@@ -126,7 +128,8 @@ impl<'a> FolderWatch<'a> {
             }
             let started = Instant::now();
             folder.used = if folder.is_exact {
-                self.counting.in_folder(&folder.real, folder.writable.bytes)
+                // Its file system limits the number of entries itself. An empty file beside full ones is not too much.
+                self.counting.in_folder(&folder.real, folder.writable.bytes, 0)
             } else {
                 self.counting.bytes(&folder.real, folder.writable.bytes, processes)
             };
@@ -179,7 +182,7 @@ impl Counting<'_> {
 
     /// Bytes in a folder and in deleted files, counted until they exceed the quota.
     fn bytes(&self, folder: &Path, quota: u64, processes: &[i32]) -> u64 {
-        let named = self.in_folder(folder, quota);
+        let named = self.in_folder(folder, quota, 1);
         if named > quota || !self.has(Defence::DeletedFiles) {
             return named;
         }
@@ -190,7 +193,8 @@ impl Counting<'_> {
     }
 
     /// Bytes of the files that have a name. A folder that cannot be listed (too deep, or made unreadable) counts as too large.
-    fn in_folder(&self, folder: &Path, enough: u64) -> u64 {
+    /// Each entry counts as at least `least` bytes.
+    fn in_folder(&self, folder: &Path, enough: u64, least: u64) -> u64 {
         let mut sum = 0;
         let mut folders = vec![folder.to_owned()];
         let mut linked = HashSet::new();
@@ -207,7 +211,9 @@ impl Counting<'_> {
                 if !metadata.is_dir() && metadata.nlink() > 1 && !linked.insert(metadata.ino()) {
                     continue;
                 }
-                sum += self.entry(&metadata);
+                if !metadata.is_dir() || least > 0 {
+                    sum += self.entry(&metadata, least);
+                }
                 if sum > enough {
                     return sum;
                 }
@@ -219,11 +225,11 @@ impl Counting<'_> {
         sum
     }
 
-    /// The size of an entry: its blocks or its length, whichever is more, and at least one block.
-    fn entry(&self, metadata: &Metadata) -> u64 {
+    /// The size of an entry in whole blocks: its blocks or its length, whichever is more, and at least `least` bytes.
+    fn entry(&self, metadata: &Metadata, least: u64) -> u64 {
         let blocks = if self.has(Defence::Blocks) { metadata.blocks() * 512 } else { 0 };
         let length = if self.has(Defence::Lengths) { metadata.len() } else { 0 };
-        let least = u64::from(self.has(Defence::Entries));
+        let least = if self.has(Defence::Entries) { least } else { 0 };
         blocks.max(length).max(least).next_multiple_of(BLOCK_BYTES)
     }
 
@@ -247,14 +253,14 @@ impl Counting<'_> {
             let elsewhere =
                 |path: PathBuf| self.folders.iter().any(|other| other != folder && path.starts_with(other));
             if !fs::read_link(entry.path()).is_ok_and(elsewhere) && seen.insert(file.ino()) {
-                sum += self.entry(&file);
+                sum += self.entry(&file, 1);
             }
         }
         for (inode, range) in deleted_mappings(pid, folder) {
             if seen.insert(inode) {
                 // Only root can ask for the size of a file that is only mapped.
                 let file = fs::metadata(format!("/proc/{pid}/map_files/{range}"));
-                sum += file.map_or(self.file_size, |file| self.entry(&file));
+                sum += file.map_or(self.file_size, |file| self.entry(&file, 1));
             }
         }
         sum

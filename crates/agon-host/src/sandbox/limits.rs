@@ -35,7 +35,7 @@ pub(super) fn all(policy: &Policy, others: u64) -> Vec<(&'static str, Resource, 
         ("NOFILE", Resource::Nofile, u64::from(limits.open_files)),
         ("FSIZE", Resource::Fsize, limits.file_size),
         ("CPU", Resource::Cpu, limits.cpu_seconds),
-        ("MEMLOCK", Resource::Memlock, 64 << 10),
+        ("MEMLOCK", Resource::Memlock, MAX_LOCKED_BYTES),
         ("MSGQUEUE", Resource::Msgqueue, 0),
         ("NICE", Resource::Nice, 0),
         ("RTPRIO", Resource::Rtprio, 0),
@@ -47,11 +47,20 @@ pub(super) fn all(policy: &Policy, others: u64) -> Vec<(&'static str, Resource, 
     all
 }
 
+/// The same for people and tests, by name.
+#[cfg(test)]
+pub(crate) fn by_name(policy: &Policy) -> Vec<(&'static str, u64)> {
+    all(policy, 0).into_iter().map(|(name, _, limit)| (name, limit)).collect()
+}
+
 /// Maximum number of signals that wait to be delivered, over all processes of the user. Each takes memory in the kernel.
-const MAX_PENDING_SIGNALS: u64 = 1024;
+pub(crate) const MAX_PENDING_SIGNALS: u64 = 1024;
+
+/// Memory that a process may lock.
+pub(crate) const MAX_LOCKED_BYTES: u64 = 64 << 10;
 
 /// The usual stack size of a program.
-const STACK_BYTES: u64 = 8 << 20;
+pub(crate) const STACK_BYTES: u64 = 8 << 20;
 
 fn lower(resource: Resource, limit: u64) -> Result<(), StepError> {
     // Keep a limit that is already lower: only a privileged process could raise it, and a bot never needs that.

@@ -54,6 +54,9 @@ pub use hidden_paths::can_hide;
 pub use launch::run_launcher_if_requested;
 pub use launcher_protocol::BotExit;
 pub use layer::{Layer, LayerKind};
+#[cfg(test)]
+pub(crate) use limits::by_name as kernel_limits;
+pub(crate) use limits::{MAX_LOCKED_BYTES, MAX_PENDING_SIGNALS, STACK_BYTES};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable, is_system_executable};
 pub use spawn::{Launcher, SandboxError, SandboxedProcess, StdStream, Streams};
 

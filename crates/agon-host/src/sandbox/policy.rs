@@ -40,6 +40,9 @@ pub struct Policy {
     pub user: Option<User>,
     /// Whether the bot may start processes only if it has a cgroup. Without one, processes that have ended cannot be measured.
     pub processes_need_cgroup: bool,
+    /// Whether the bot may start threads, but no processes.
+    #[serde(default)]
+    pub threads_only: bool,
     /// Number of processes of a bot whose host forks for each game or call; otherwise 0. Without a cgroup the bot has no more.
     pub host_processes: u32,
     /// Whether the host in the bot's process adds Landlock rules of its own before it opens the bot's file. It refuses further ones itself.
@@ -174,6 +177,7 @@ impl Policy {
             limits: Limits::default(),
             user: None,
             processes_need_cgroup: false,
+            threads_only: false,
             host_processes: 0,
             host_adds_landlock_rules: false,
             required: REQUIRED.to_vec(),
@@ -263,7 +267,7 @@ impl Policy {
 
     /// Whether the bot itself may start processes. Threads are another matter.
     pub(super) fn may_start_processes(&self, has_cgroup: bool) -> bool {
-        has_cgroup || self.host_processes > 0 || !self.processes_need_cgroup
+        self.host_processes > 0 || (!self.threads_only && (has_cgroup || !self.processes_need_cgroup))
     }
 
     /// Whether to enter a layer where it exists.

@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 use super::log_poller::{self, SharedLog};
 use super::server::ZygoteServer;
 use super::socket::{self, Packet};
-use crate::connection::{AnswerError, BotConnection};
+use crate::connection::{AnswerError, BotConnection, LastWords};
 use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR, quote_line};
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
@@ -704,7 +704,7 @@ impl BotConnection for ForkedBot {
         self.log.lock().printed()
     }
 
-    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
+    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) -> LastWords {
         self.limit = time;
         self.stopped = false;
         let _ = self.process.resume();
@@ -713,7 +713,12 @@ impl BotConnection for ForkedBot {
         while self.process.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
             self.log.lock().read();
         }
+        self.wanted = 1;
+        self.receive();
+        let line = self.inbox.pop_back().map(|packet| packet.bytes);
+        let printed = self.log.lock().printed();
         self.kill();
+        LastWords { line, printed }
     }
 }
 

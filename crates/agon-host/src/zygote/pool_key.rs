@@ -47,6 +47,7 @@ impl KeyEncoder {
             bot_files,
             private,
             sandboxed,
+            threads_only,
             zygote,
         } = program;
         self.list(words, |encoder, word| encoder.text(word));
@@ -58,6 +59,7 @@ impl KeyEncoder {
         self.list(bot_files, |encoder, path| encoder.path(path));
         self.list(private.as_slice(), |encoder, path| encoder.path(path));
         self.flag(*sandboxed);
+        self.flag(*threads_only);
         self.list(zygote.as_slice(), Self::zygote);
     }
 
@@ -195,6 +197,7 @@ mod tests {
             changed_writable(|writable| writable.kept = true),
             changed(|program| program.hidden = vec!["/other".into()]),
             changed(|program| program.bot_files = vec!["/other".into()]),
+            changed(|program| program.threads_only = true),
             changed(|program| program.private = None),
             changed(|program| program.private = Some("/other".into())),
             changed(|program| program.sandboxed = true),

@@ -14,6 +14,8 @@ pub struct EntrantLine {
     pub role: Option<String>,
     /// Name of the author.
     pub contributor: Option<String>,
+    /// Marks with their notes.
+    pub marks: Vec<(String, Option<String>)>,
 }
 
 /// The entrants of a text are not `[[entrant]]` tables.
@@ -34,6 +36,17 @@ pub fn render(organiser_text: &str, lines: &[EntrantLine]) -> String {
         if let Some(contributor) = &line.contributor {
             text += &format!("contributor = {}\n", toml_quote(contributor));
         }
+        if !line.marks.is_empty() {
+            let mark = |(mark, note): &(String, Option<String>)| {
+                format!(
+                    "{} = {}",
+                    toml_quote(mark),
+                    note.as_deref().map_or_else(|| "true".to_owned(), toml_quote)
+                )
+            };
+            let marks: Vec<String> = line.marks.iter().map(mark).collect();
+            text += &format!("marks = {{ {} }}\n", marks.join(", "));
+        }
     }
     text
 }
@@ -49,6 +62,22 @@ pub fn set_top_level_key(organiser_text: &str, key: &str, value: impl Into<Value
         *old = value;
     } else {
         document.insert(key, Item::Value(value));
+    }
+    document.to_string()
+}
+
+/// Sets a key of `[settings]`, or removes it. Keeps everything else, including comments. A text that is not TOML stays as it is.
+pub fn set_setting(organiser_text: &str, key: &str, value: Option<&str>) -> String {
+    let Ok(mut document) = organiser_text.parse::<DocumentMut>() else { return organiser_text.to_owned() };
+    match (document.get_mut("settings").and_then(Item::as_table_like_mut), value) {
+        (Some(settings), Some(value)) => drop(settings.insert(key, Item::Value(Value::from(value)))),
+        (Some(settings), None) => drop(settings.remove(key)),
+        (None, Some(value)) => {
+            let mut settings = toml_edit::Table::new();
+            settings.insert(key, Item::Value(Value::from(value)));
+            document.insert("settings", Item::Table(settings));
+        }
+        (None, None) => {}
     }
     document.to_string()
 }
@@ -92,6 +121,47 @@ mod tests {
         let inside = "text = \"\"\"\nname = 1\n\"\"\"\n";
         assert_eq!(set_top_level_key(inside, "name", "z"), format!("{inside}name = \"z\"\n"));
         assert_eq!(set_top_level_key("name = ", "name", "z"), "name = ", "not TOML");
+    }
+
+    #[test]
+    fn set_setting_changes_one_key_of_the_settings_and_keeps_the_rest() {
+        let text = "# about\nname = \"x\"\n\n[settings] # why\nseconds = 5\n\n[[phase]]\nformat = \"f\"\n";
+        let with = set_setting(text, "words", Some("words.dat"));
+        assert!(with.contains("[settings] # why\nseconds = 5\nwords = \"words.dat\"\n"), "{with}");
+        assert_eq!(set_setting(&with, "words", None), text);
+        let new = set_setting("name = \"x\"\n[[phase]]\nformat = \"f\"\n", "words", Some("words.dat"));
+        let read: DocumentMut = new.parse().unwrap();
+        assert_eq!(read["settings"]["words"].as_str(), Some("words.dat"), "{new}");
+        assert_eq!(read["name"].as_str(), Some("x"), "{new}");
+        assert_eq!(read["phase"].as_array_of_tables().map(toml_edit::ArrayOfTables::len), Some(1), "{new}");
+        assert_eq!(set_setting("name = ", "words", Some("w")), "name = ", "not TOML");
+    }
+
+    #[test]
+    fn render_writes_marks_that_the_reader_reads_back() {
+        let line = |marks: &[(&str, Option<&str>)]| EntrantLine {
+            name: "a".to_owned(),
+            bot: "house:random".to_owned(),
+            role: None,
+            contributor: None,
+            marks: marks.iter().map(|(mark, note)| ((*mark).to_owned(), note.map(str::to_owned))).collect(),
+        };
+        let marks = [("AI", Some("wrote \"all\" of it")), ("exploit", None), ("odd one's", Some("x"))];
+        let text = render(
+            "game = \"word-racer\"\n[[phase]]\nformat = \"round-robin\"\n",
+            &[line(&marks), line(&[])],
+        );
+        let text = text.replacen("name = \"a\"", "name = \"b\"", 1);
+        let read = crate::CompetitionConfig::read(&text).unwrap();
+        let shown = |n: usize| {
+            read.entrants[n].marks.iter().map(|one| (one.mark.clone(), one.note.clone())).collect::<Vec<_>>()
+        };
+        let mut expected = line(&marks).marks;
+        expected.sort();
+        let mut found = shown(0);
+        found.sort();
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(shown(1), []);
     }
 
     #[test]

@@ -60,6 +60,7 @@ fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(Parse
     let role = role(fields, bot.as_ref(), roles, game);
     let (Some(bot), true) = (bot, given.is_some() || !fields.has("name")) else { return None };
     let place = given.as_ref().map_or_else(|| fields.span.clone(), |name| name.span.clone());
+    let name_given = given.is_some();
     let name = given.map_or_else(|| default_name(&bot.value), |name| name.value);
     if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
         fields.missing(
@@ -67,7 +68,7 @@ fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(Parse
             "add name = \"...\"",
         );
     }
-    let spec = EntrantSpec { name, bot: bot.value, contributor, marks, role };
+    let spec = EntrantSpec { name, name_given, bot: bot.value, contributor, marks, role };
     Some((ParsedEntrant { spec, span: fields.span.clone() }, place))
 }
 
@@ -188,6 +189,10 @@ fn default_name(bot: &EntrantBot) -> String {
             }
             if let Some((_, name)) = bot.rsplit_once(".yml#").or_else(|| bot.rsplit_once(".yaml#")) {
                 return name.to_owned();
+            }
+            // A path to an archive may contain spaces: `Ana Perez.zip`. No command ends with one.
+            if let Some((_, "zip")) = bot.rsplit_once('.') {
+                return stem(bot);
             }
             let words: Vec<&str> = bot.strip_prefix("json:").unwrap_or(bot).split_whitespace().collect();
             if let [path] = words[..]

@@ -1,6 +1,7 @@
 //! The competition file: parsed and validated.
 
 mod config_error;
+mod deadline;
 pub mod edit;
 mod entrants;
 mod game;
@@ -9,6 +10,7 @@ mod normalize;
 mod phases;
 mod players;
 mod read;
+pub mod self_descriptions;
 mod toml_reader;
 mod validate;
 
@@ -17,6 +19,7 @@ use agon_core::{GameInfo, Settings};
 use crate::format::Format;
 
 pub use config_error::ConfigError;
+pub use deadline::Deadline;
 pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
 
 /// A parsed competition file.
@@ -40,9 +43,24 @@ pub struct CompetitionConfig {
     pub meter: MeterRule,
     /// Maximum number of entrants per contributor.
     pub max_bots_per_contributor: Option<u32>,
+    /// Modules that Python bots may not import, by their full names.
+    pub forbidden_libraries: Vec<String>,
+    /// List of Python packages that bots may use, relative to the file's folder.
+    pub packages: Option<String>,
+    /// Maximum size of a `.zip` in MiB, if the file says so.
+    pub max_zip_mib: Option<u32>,
+    /// Until when bots are accepted before the first phase.
+    pub deadline: Option<Deadline>,
 }
 
 impl CompetitionConfig {
+    /// Until when bots are accepted before a phase (from 0). The deadline of the competition is that of its first phase, unless this
+    /// phase has its own.
+    pub fn deadline_before(&self, phase: u32) -> Option<&Deadline> {
+        let own = self.phases.get(phase as usize).and_then(|phase| phase.deadline.as_ref());
+        own.or_else(|| self.deadline.as_ref().filter(|_| phase == 0))
+    }
+
     /// Whether the games of a phase (from 0) stay hidden until the seed is published. By default they do if all entrants play the same
     /// seeds.
     pub fn is_phase_hidden(&self, game: &GameInfo, phase: u32) -> bool {
@@ -55,8 +73,10 @@ impl CompetitionConfig {
 /// One `[[entrant]]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EntrantSpec {
-    /// Unique display name.
+    /// Unique name.
     pub name: String,
+    /// Whether the file gives the name. Otherwise it is derived from the bot, and tables may show what the bot says.
+    pub name_given: bool,
     /// The bot. Paths are relative to the file's folder.
     pub bot: EntrantBot,
     /// Author of the bot.
@@ -121,6 +141,8 @@ pub struct PhaseConfig {
     pub resubmit: bool,
     /// Whether games stay hidden until the end, if the file says so.
     pub hidden: Option<bool>,
+    /// Until when new versions are accepted before this phase.
+    pub deadline: Option<Deadline>,
 }
 
 /// When a phase ends.

@@ -40,6 +40,18 @@ impl CompetitionConfig {
         if self.meter == MeterRule::Cgroup {
             config["meter"] = json!("cgroup");
         }
+        if !self.forbidden_libraries.is_empty() {
+            config["forbidden_libraries"] = json!(self.forbidden_libraries);
+        }
+        if let Some(packages) = &self.packages {
+            config["packages"] = json!(packages);
+        }
+        if let Some(most) = self.max_zip_mib {
+            config["max_zip_mib"] = json!(most);
+        }
+        if let Some(deadline) = &self.deadline {
+            config["deadline"] = json!(deadline);
+        }
         config
     }
 }
@@ -91,6 +103,9 @@ fn phase(phase: &PhaseConfig) -> Json {
     // Only if set: ledgers started before this key existed must not change.
     if let Some(hidden) = phase.hidden {
         normal["hidden"] = json!(hidden);
+    }
+    if let Some(deadline) = &phase.deadline {
+        normal["deadline"] = json!(deadline);
     }
     normal
 }
@@ -165,7 +180,8 @@ pub fn compare_configs(old: &Json, new: &Json) -> Vec<ConfigChange> {
     };
     differ(&["name"], ChangeImpact::Never);
     differ(&["version", "game", "rules", "sandbox", "stateless"], ChangeImpact::Always);
-    differ(&["bots_per_contributor"], ChangeImpact::Never);
+    differ(&["packages"], ChangeImpact::Always);
+    differ(&["bots_per_contributor", "forbidden_libraries", "max_zip_mib", "deadline"], ChangeImpact::Never);
     push_if_changed(&mut changes, "seed", &old["seed"], &new["seed"], ChangeImpact::Always, describe_seed);
     // Settings are compared per phase.
     entrants(&mut changes, list(&old["entrants"]), list(&new["entrants"]));
@@ -253,6 +269,8 @@ fn phases(changes: &mut Vec<ConfigChange>, old: &[Json], new: &[Json]) {
         } else {
             diff_values(changes, &format!("{place}, format"), kind, now, impact);
         }
+        let never = ChangeImpact::Never;
+        diff_values(changes, &format!("{place}, deadline"), &before["deadline"], &after["deadline"], never);
         for key in ["stop", "parts", "settings", "resubmit", "hidden"] {
             diff_values(changes, &format!("{place}, {key}"), &before[key], &after[key], impact);
         }

@@ -10,13 +10,13 @@ use super::game::{GameContext, SettingPair};
 use super::matches::{letters, parts};
 use super::read::{TOP_LEVEL_KEYS, top_level_key_hint};
 use super::toml_reader::{Located, TomlReader};
-use super::{PhaseConfig, StopRule};
+use super::{PhaseConfig, StopRule, deadline};
 use crate::format::{Format, TieRule};
 use crate::result::Entrant;
 
 /// Keys of every phase.
-const PHASE_KEYS: [&str; 9] =
-    ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden"];
+const PHASE_KEYS: [&str; 10] =
+    ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden", "deadline"];
 /// Common other names of formats.
 const FORMAT_ALIASES: [(&str, &str); 9] = [
     ("league", "round-robin"),
@@ -87,6 +87,8 @@ impl FormatName {
 
 /// A phase and its table.
 pub struct ParsedPhase<'f> {
+    /// Its position in the file, from 0. Phases before it may be invalid.
+    pub number: usize,
     pub phase: PhaseConfig,
     pub fields: TomlReader<'f>,
 }
@@ -118,7 +120,12 @@ pub fn read<'f>(
             top.errors.global_error(place, what, "give each phase its own name");
         }
         if let Some(phase) = phase(table, name, game, base, entrants) {
-            phases.push(ParsedPhase { phase, fields: table.clone() });
+            if phase.deadline.is_some() && number > 0 && !phase.resubmit {
+                let hint = "add resubmit = true, or remove the deadline";
+                let what = "no bots are accepted before this phase, so its deadline has no effect";
+                top.errors.global_error(table.key_span("deadline"), what, hint);
+            }
+            phases.push(ParsedPhase { number, phase, fields: table.clone() });
         }
     }
     phases
@@ -135,6 +142,7 @@ fn phase(
     let stop = stop_rule(fields);
     let resubmit = fields.flag("resubmit").is_some_and(|flag| flag.value);
     let hidden = fields.flag("hidden").map(|flag| flag.value);
+    let deadline = deadline::read(fields);
     let game = game?;
     let own = fields.subtable("settings", "write settings = { name = value }, or a table [phase.settings]");
     let pairs = own.as_ref().map_or_else(Vec::new, |own| game.read_settings(own, &[], |_| None));
@@ -147,7 +155,7 @@ fn phase(
     };
     let parts = parts(fields, game, &[base, &pairs]);
     let variants = letters(fields, game, &[base, &pairs]);
-    Some(PhaseConfig { name, format: format?, stop, parts, variants, settings, resubmit, hidden })
+    Some(PhaseConfig { name, format: format?, stop, parts, variants, settings, resubmit, hidden, deadline })
 }
 
 fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[ParsedEntrant]) -> Option<Format> {

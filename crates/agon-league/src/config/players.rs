@@ -16,6 +16,7 @@ impl CompetitionConfig {
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
+            name_given: true,
             bot: EntrantBot::Spec(bot),
             contributor: None,
             marks: Vec::new(),
@@ -30,6 +31,7 @@ impl CompetitionConfig {
             settings: settings.clone(),
             resubmit: false,
             hidden: None,
+            deadline: None,
         };
         Self {
             name: info.title.to_owned(),
@@ -41,6 +43,10 @@ impl CompetitionConfig {
             sandbox: SandboxRule::Required,
             meter: MeterRule::Any,
             max_bots_per_contributor: None,
+            forbidden_libraries: Vec::new(),
+            packages: None,
+            max_zip_mib: None,
+            deadline: None,
         }
     }
 }

@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue, Error};
 use super::config_error::{ConfigError, ErrorCollector, WHOLE_FILE};
 use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, entrants, phases, validate};
+use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, validate};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 10] = [
+pub const TOP_LEVEL_KEYS: [&str; 14] = [
     "name",
     "game",
     "seed",
@@ -17,6 +17,10 @@ pub const TOP_LEVEL_KEYS: [&str; 10] = [
     "meter",
     "stateless",
     "bots_per_contributor",
+    "forbidden_libraries",
+    "packages",
+    "max_zip_mib",
+    "deadline",
     "settings",
     "entrant",
     "phase",
@@ -25,6 +29,8 @@ pub const TOP_LEVEL_KEYS: [&str; 10] = [
 const ENTRANT_HINT: &str = "write [[entrant]], with two brackets, and bot = \"...\" below it";
 /// Hint for `[[phase]]`.
 const PHASE_HINT: &str = "write [[phase]], with two brackets, and format = \"...\" below it";
+/// The largest `max_zip_mib`.
+const MAX_ZIP_MIB: u32 = 1024;
 /// Maximum size of a competition file.
 const MAX_FILE_BYTES: usize = 4 << 20;
 
@@ -115,6 +121,10 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         _ => MeterRule::Any,
     };
     let max_bots_per_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
+    let forbidden_libraries = forbidden_libraries(fields, game.as_ref());
+    let packages = packages(fields, game.as_ref());
+    let max_zip_mib = fields.count("max_zip_mib", 1..=MAX_ZIP_MIB).map(|most| most.value);
+    let deadline = deadline::read(fields);
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
     let pairs: Vec<SettingPair> = match (&game, &base) {
@@ -143,7 +153,61 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         sandbox,
         meter,
         max_bots_per_contributor,
+        forbidden_libraries,
+        packages,
+        max_zip_mib,
+        deadline,
     })
+}
+
+/// Reads `packages = "requirements.txt"`. Only for games with a Python API.
+fn packages(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<String> {
+    let path = fields.text("packages")?;
+    if game.is_some_and(|game| game.info.bots.python.is_none()) {
+        let hint = "remove `packages`; bots of this game contain what they need";
+        fields.errors.global_error(
+            fields.key_span("packages"),
+            "`packages` is only for games with a Python API",
+            hint,
+        );
+    }
+    Some(path.value)
+}
+
+/// Reads `forbidden_libraries = ["scipy", "sklearn.tree"]`: modules that Python bots may not import.
+fn forbidden_libraries(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Vec<String> {
+    const HINT: &str = "write the name as in an import, such as \"scipy\" or \"sklearn.tree\"";
+    if !fields.has("forbidden_libraries") {
+        return Vec::new();
+    }
+    if let Some(game) = game.filter(|game| game.info.bots.python.is_none()) {
+        let what = format!("`forbidden_libraries` is not for {}: it has no Python API", game.info.title);
+        fields.errors.global_error(
+            fields.key_span("forbidden_libraries"),
+            what,
+            "remove `forbidden_libraries`",
+        );
+    }
+    let mut libraries: Vec<String> = Vec::new();
+    for Located { value, span } in fields.texts("forbidden_libraries").unwrap_or_default() {
+        if !is_module_name(&value) {
+            fields.errors.local_error(span, format!("`{value}` is not the name of a Python module"), HINT);
+        } else if libraries.contains(&value) {
+            fields.errors.local_error(span, format!("duplicate library {value}"), "list it once");
+        } else {
+            libraries.push(value);
+        }
+    }
+    libraries
+}
+
+/// Whether a text is a module name: identifiers with dots between them.
+fn is_module_name(name: &str) -> bool {
+    let is_identifier = |part: &str| {
+        part.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            && part.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    name.split('.').all(is_identifier)
 }
 
 fn game(fields: &TomlReader<'_>) -> Option<GameContext> {

@@ -25,8 +25,8 @@ pub fn validate(
     // Do not count if an entrant could not be read.
     let all_entrants_read = whole == Some(entrants.len());
     let validator = Validator { game, entrants };
-    for (number, parsed) in phases.iter().enumerate() {
-        let table = &parsed.fields;
+    for parsed in phases {
+        let (number, table) = (parsed.number, &parsed.fields);
         if !validator.check_game(table, &parsed.phase.format) {
             continue;
         }

@@ -23,10 +23,17 @@
 //! Overshoot is not corrected. A correction would move the bounds inward by half a standard deviation of one pair (1 to 2 % of all games
 //! at 10 Elo) and use up that margin.
 //!
+//! # Bots that are far apart
+//!
+//! [`SwappedPairsTest::verdict`] has a second rule for overwhelming evidence (module `evidence`): the ratio moves little per pair, so that
+//! twenty lost games would not be a *no*. [`PairedDifferenceTest`] has no such rule: without bounds on the scores, ten worse pairs can be the
+//! price of one that is much better.
+//!
 //! # Expected number of pairs
 //!
 //! [`BoundedWalk::mean_steps`]: Wald's identity with Siegmund's overshoot of 0.583 standard deviations at either bound.
 
+mod evidence;
 mod paired_difference;
 mod random_walk;
 mod swapped_pairs;
@@ -158,8 +165,7 @@ impl TestParams {
         }
     }
 
-    fn status(&self, pairs: u64, llr: f64, superior: f64, variance: f64) -> TestStatus {
-        let answer = self.verdict(llr);
+    fn status(&self, pairs: u64, llr: f64, answer: TestVerdict, superior: f64, variance: f64) -> TestStatus {
         let rest = (answer == TestVerdict::NotYet && pairs >= MIN_PAIRS_FOR_FORECAST).then(|| {
             let (low, high) = self.bounds();
             BoundedWalk { drift: llr / pairs as f64, variance, low, high }.mean_steps(llr)

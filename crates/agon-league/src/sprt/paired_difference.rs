@@ -26,7 +26,8 @@
 //! its *yes*.
 
 use super::{
-    BoundedWalk, IntervalEstimate, TestParams, TestStatus, Z_95, effect_of_elo, elo_of_effect, normal_cdf,
+    BoundedWalk, IntervalEstimate, TestParams, TestStatus, TestVerdict, Z_95, effect_of_elo, elo_of_effect,
+    normal_cdf,
 };
 
 /// Maximum of skewness times distance that is used.
@@ -67,7 +68,12 @@ impl PairedDifferenceTest {
     pub fn status(&self, params: &TestParams) -> TestStatus {
         let (d0, d1) = effects(params);
         let superior = normal_cdf((self.pairs as f64).sqrt() * self.mean_over_rms());
-        params.status(self.pairs, self.llr(params), superior, (d1 - d0).powi(2))
+        params.status(self.pairs, self.llr(params), self.verdict(params), superior, (d1 - d0).powi(2))
+    }
+
+    /// Verdict so far.
+    pub fn verdict(&self, params: &TestParams) -> TestVerdict {
+        params.verdict(self.llr(params))
     }
 
     /// Log-likelihood ratio: the more cautious of the ratios with and without skew.

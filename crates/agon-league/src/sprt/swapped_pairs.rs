@@ -17,7 +17,8 @@
 //! The interval of the estimate and the likelihood of superiority use the same likelihood, so they also hold for one-sided results.
 
 use super::{
-    BoundedWalk, IntervalEstimate, TestParams, TestStatus, Z_95, elo_of_score, normal_cdf, score_of_elo,
+    BoundedWalk, IntervalEstimate, TestParams, TestStatus, TestVerdict, Z_95, elo_of_score, evidence,
+    normal_cdf, score_of_elo,
 };
 
 /// Number of pairs by the points NEW got from them.
@@ -49,7 +50,15 @@ impl SwappedPairsTest {
         let llr = outcomes.llr(params);
         let superior = if outcomes.n > 0.0 { normal_cdf(outcomes.signed_root(0.5)) } else { 0.5 };
         let variance = if outcomes.n > 0.0 { outcomes.walk(params).variance } else { 0.0 };
-        params.status(self.counts.iter().sum(), llr, superior, variance)
+        params.status(self.counts.iter().sum(), llr, self.verdict(params), superior, variance)
+    }
+
+    /// Verdict so far: by the log-likelihood ratio, or by overwhelming evidence.
+    pub fn verdict(&self, params: &TestParams) -> TestVerdict {
+        match params.verdict(self.llr(params)) {
+            TestVerdict::NotYet => evidence::verdict(&self.outcomes().seen, params),
+            decided => decided,
+        }
     }
 
     /// Log-likelihood ratio.
@@ -196,7 +205,6 @@ impl PairOutcomes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sprt::TestVerdict;
 
     const PARAMS: TestParams = TestParams { elo0: 0.0, elo1: 10.0, alpha: 0.05, beta: 0.05 };
 

@@ -27,7 +27,7 @@ pub(super) fn table(
         let rating = ratings.binary_search_by_key(&row.entrant, |rating| rating.entrant);
         let rating = rating.ok().map(|at| &ratings[at]);
         let whole = |x: f64| TableCell::Real(x, 0, "");
-        let per_answer = row.totals.thought_ns as f64 / row.totals.answers.max(1) as f64;
+        let per_answer = row.totals.mean_us() * 1000.0;
         let cells = vec![
             ranked.rank_cell(),
             row.name_cell(),

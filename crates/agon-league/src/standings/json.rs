@@ -36,6 +36,9 @@ impl Standings {
             let games = self.meters.iter().map(|(meter, games)| (meter.name().to_owned(), json!(games)));
             document["meters"] = Json::Object(games.collect());
         }
+        if let Some(cost) = self.empty_answer_us {
+            document["empty_answer_us"] = json!(cost);
+        }
         document
     }
 }

@@ -4,6 +4,7 @@
 //! head to head) are built here.
 
 mod confidence;
+mod empty_answers;
 mod head_to_head;
 mod histogram;
 mod json;
@@ -14,6 +15,8 @@ mod row;
 mod rulings;
 mod table;
 
+#[cfg(test)]
+mod interval_tests;
 #[cfg(test)]
 mod ruling_tests;
 #[cfg(test)]
@@ -80,6 +83,8 @@ pub struct Standings {
     pub rulings: Vec<RulingNote>,
     /// Games of bots by the meter of their CPU time. A game counts once for each bot.
     pub meters: Vec<(MeterKind, u64)>,
+    /// Mean cost of an empty answer in microseconds, which is not part of the times. `None` if it was not measured.
+    pub empty_answer_us: Option<f64>,
 }
 
 /// Name, contributor and marks of an entrant.
@@ -129,6 +134,8 @@ pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
     table::add_notes(&mut tables, &rows);
     let meters = meters::count(tally);
     meters::add_note(&mut tables, &meters);
+    let empty_answer_us = empty_answers::mean_us(tally);
+    empty_answers::add_notes(&mut tables, request.game, empty_answer_us);
     rulings::add_notes(&mut tables, request.rulings, request.entrants);
     tables.extend(rulings::table(request.rulings, request.entrants));
     let mut open = Vec::new();
@@ -154,6 +161,7 @@ pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
         open,
         rulings: request.rulings.to_vec(),
         meters,
+        empty_answer_us,
     }
 }
 
@@ -230,12 +238,12 @@ impl Standings {
             .filter(|table| !table.ranked_by_time)
             .map(StandingsTable::without_times)
             .collect();
-        let note = meters::note(&self.meters);
+        let notes = [meters::note(&self.meters), empty_answers::note(self.empty_answer_us)];
         for table in &mut tables {
-            table.notes.retain(|text| Some(text) != note.as_ref());
+            table.notes.retain(|text| !notes.iter().flatten().any(|note| note == text));
         }
         let rulings = self.rulings.iter().map(RulingNote::without_times).collect();
-        Self { tables, rulings, meters: Vec::new(), ..self.clone() }
+        Self { tables, rulings, meters: Vec::new(), empty_answer_us: None, ..self.clone() }
     }
 
     /// Table by id.

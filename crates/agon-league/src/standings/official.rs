@@ -9,11 +9,16 @@ use super::row::{RankedRow, rank_rows};
 use super::{EntrantRow, RankGroup, StandingsTable, TableCell, TableColumn, TableRow};
 use crate::result::FixedPoint;
 
-/// All official tables of a game. A table of a role without entrants is left out.
+/// Minimum time per answer in the ranking by time, in microseconds. Shorter times cannot be told apart.
+const MIN_RANKED_US: f64 = 1.0;
+
+/// All official tables of a game. A table of a role without entrants is left out, and so is a ranking by time without bots.
 pub(super) fn tables(game: &GameInfo, groups: &[RankGroup<'_>]) -> Vec<StandingsTable> {
     let of_group = |info: &TableInfo| {
         let group = groups.iter().find(|group| info.role.is_none_or(|role| role == group.role))?;
-        Some(table(info, group))
+        let table = table(info, group);
+        // Nothing to rank: only house bots played.
+        (!table.ranked_by_time || !table.rows.is_empty()).then_some(table)
     };
     game.standings.tables.iter().filter_map(of_group).collect()
 }
@@ -56,15 +61,17 @@ fn heading(column: &ColumnInfo) -> TableColumn {
 }
 
 fn ranked_by_score_per_time<'a>(group: &RankGroup<'a>) -> Vec<RankedRow<'a>> {
-    let rows: Vec<EntrantRow<'a>> = group.ranked.iter().map(|ranked| ranked.row).collect();
+    // A house bot runs inside the engine, so its time cannot be compared with that of a process.
+    let rows: Vec<EntrantRow<'a>> =
+        group.ranked.iter().map(|ranked| ranked.row).filter(|row| !row.is_house_bot()).collect();
     // Nonnegative floats compare like their bits.
     rank_rows(&rows, |row| Reverse(score_per_time(row).map(|x| x.max(0.0).to_bits())))
 }
 
-/// Mean score per microsecond; `None` for a bot without answers or measurable time.
+/// Mean score per microsecond; `None` for a bot without answers.
 fn score_per_time(row: &EntrantRow<'_>) -> Option<f64> {
-    let time = row.totals.mean_us();
-    (time > 0.0).then(|| row.mean_score().to_f64() / time)
+    let time = row.totals.mean_us().max(MIN_RANKED_US);
+    (row.totals.answers > 0).then(|| row.mean_score().to_f64() / time)
 }
 
 fn cell(column: &ColumnInfo, ranked: &RankedRow<'_>) -> TableCell {

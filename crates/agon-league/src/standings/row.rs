@@ -93,6 +93,11 @@ impl<'a> EntrantRow<'a> {
         tally.entrants().map(row).collect()
     }
 
+    /// Whether its bot is a house bot.
+    pub fn is_house_bot(&self) -> bool {
+        self.spec.is_some_and(|spec| spec.bot.house_name().is_some())
+    }
+
     /// Table cell with name and marks.
     pub fn name_cell(&self) -> TableCell {
         let name = self.spec.map_or_else(|| format!("entrant {}", self.entrant.0 + 1), name_with_marks);

@@ -8,7 +8,7 @@ use super::{EntrantTotals, Histogram, PairTotals, ScoreMoments, SeedTotals, Tall
 use crate::result::{Entrant, FixedPoint};
 
 /// Raised when the encoding changes. Tallies of another version are rebuilt from the results.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 const MAGIC: [u8; 4] = *b"agtl";
 /// Maximum number of seats, so that damaged data cannot exhaust memory.
@@ -149,7 +149,9 @@ impl TallyWriter {
         self.zigzag_i128(totals.points);
         totals.stats.into_iter().for_each(|sum| self.zigzag_i128(sum));
         totals.faults.into_iter().for_each(|count| self.varint(count));
-        for n in [totals.answers, totals.thought_ns, totals.longest_ns] {
+        for n in
+            [totals.answers, totals.thought_ns, totals.longest_ns, totals.empty_ns, totals.measured_answers]
+        {
             self.varint(n);
         }
         totals.meters.into_iter().for_each(|games| self.varint(games));
@@ -292,6 +294,7 @@ impl TallyReader<'_> {
         }
         (totals.answers, totals.thought_ns, totals.longest_ns) =
             (self.varint()?, self.varint()?, self.varint()?);
+        (totals.empty_ns, totals.measured_answers) = (self.varint()?, self.varint()?);
         for at in 0..totals.meters.len() {
             totals.meters[at] = self.varint()?;
         }

@@ -126,6 +126,10 @@ pub struct EntrantTotals {
     pub thought_ns: u64,
     /// Charged time of the slowest answer.
     pub longest_ns: u64,
+    /// Part of `thought_ns` that is the host's: what empty answers cost.
+    pub empty_ns: u64,
+    /// Number of answers in the games in which that was measured.
+    pub measured_answers: u64,
     /// Games by the meter of the bot's CPU time, in the order of [`MeterKind::ALL`].
     pub meters: [u64; MeterKind::ALL.len()],
     /// Games per seat.
@@ -153,6 +157,10 @@ impl EntrantTotals {
         self.answers += u64::from(result.answers);
         self.thought_ns = self.thought_ns.saturating_add(result.thought_ns);
         self.longest_ns = self.longest_ns.max(result.longest_ns);
+        self.empty_ns = self.empty_ns.saturating_add(result.empty_ns.min(result.thought_ns));
+        if result.empty_ns > 0 {
+            self.measured_answers += u64::from(result.answers);
+        }
         if let Some(meter) = result.meter {
             self.meters[meter as usize] += 1;
         }
@@ -179,6 +187,8 @@ impl EntrantTotals {
         self.answers += other.answers;
         self.thought_ns = self.thought_ns.saturating_add(other.thought_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.empty_ns = self.empty_ns.saturating_add(other.empty_ns);
+        self.measured_answers += other.measured_answers;
         self.meters.iter_mut().zip(other.meters).for_each(|(sum, n)| *sum += n);
         if self.seats.len() < other.seats.len() {
             self.seats.resize(other.seats.len(), 0);
@@ -209,9 +219,9 @@ impl EntrantTotals {
         self.stats.get(number).map_or(0.0, |&sum| sum as f64 / FixedPoint::ONE as f64)
     }
 
-    /// Mean time per answer in microseconds.
+    /// The bot's own mean time per answer in microseconds: without what an empty answer costs.
     pub fn mean_us(&self) -> f64 {
-        self.thought_ns as f64 / 1000.0 / self.answers.max(1) as f64
+        self.thought_ns.saturating_sub(self.empty_ns) as f64 / 1000.0 / self.answers.max(1) as f64
     }
 
     /// Most frequent seat; the first if several are equal.

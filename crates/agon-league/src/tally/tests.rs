@@ -21,6 +21,7 @@ fn any_seat() -> impl Strategy<Value = SeatResult> {
             thought_ns,
             longest_ns,
             meter: MeterKind::ALL.get(answers as usize % 4).copied(),
+            empty_ns: thought_ns / 3,
         },
     )
 }

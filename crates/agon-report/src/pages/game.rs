@@ -63,14 +63,18 @@ fn about(phase: &PhaseReport, game: &GameLine, links: PageLinks<'_>) -> String {
 fn result(game: &GameLine, links: PageLinks<'_>) -> String {
     let score = links.report.game.score;
     let row = |seat: &SeatLine| {
-        vec![seat.place.to_string(), links.marked(seat.entrant), trim_number(seat.score, score.decimals)]
+        let mut row =
+            vec![seat.place.to_string(), links.marked(seat.entrant), trim_number(seat.score, score.decimals)];
+        row.extend(seat.beside.map(|value| trim_number(value, 2)));
+        row
     };
     let unit = if score.unit.is_empty() {
         score.name.to_owned()
     } else {
         format!("{} [{}]", score.name, score.unit)
     };
-    let titles = vec![number_column("Place"), text_column("Name"), number_column(&unit)];
+    let mut titles = vec![number_column("Place"), text_column("Name"), number_column(&unit)];
+    titles.extend(links.report.game.stat_beside_score().map(|(_, stat)| number_column(stat.name)));
     HtmlTable { caption: "Result", titles, row_header: 1, rows: game.best_first().iter().map(row).collect() }
         .html()
 }

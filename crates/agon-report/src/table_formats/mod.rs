@@ -30,6 +30,11 @@ pub enum TableFormat {
     Html,
 }
 
+/// The tables as text, one below the other, without a heading.
+pub fn tables_text(standings: &Standings, width: Option<u16>) -> String {
+    text::tables(standings, width)
+}
+
 /// Renders the standings. Without `times` nothing that was measured is included, so the same competition gives the same bytes. `width` is
 /// the maximum width of text tables; `None` is the width of the terminal.
 pub fn render(standings: &Standings, format: TableFormat, times: bool, width: Option<u16>) -> String {

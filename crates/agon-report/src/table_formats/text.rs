@@ -10,7 +10,12 @@ const MAX_COLUMNS: usize = 16;
 
 /// All tables, one below the other.
 pub fn render(standings: &Standings, width: Option<u16>) -> String {
-    standings.tables.iter().fold(heading(standings) + "\n", |text, sheet| text + "\n" + &one(sheet, width))
+    heading(standings) + "\n" + &tables(standings, width)
+}
+
+/// The same without the heading.
+pub fn tables(standings: &Standings, width: Option<u16>) -> String {
+    standings.tables.iter().fold(String::new(), |text, sheet| text + "\n" + &one(sheet, width))
 }
 
 fn one(sheet: &StandingsTable, width: Option<u16>) -> String {

@@ -236,9 +236,10 @@ impl RenderedGame {
         let LiveConfig { assets, contributors, pacing } = &*slot.config;
         let author = |seat: &agon_league::Entrant| contributors.get(seat.index()).cloned().flatten();
         let authors: Vec<Option<String>> = buffer.seats.iter().map(author).collect();
+        let colours: Vec<u32> = buffer.seats.iter().map(|seat| seat.0).collect();
         let missing = |_| ReplayError::Differs { turn: 0, what: "unknown game".to_owned() };
         let any_game = agon_engine::any_game(&buffer.header.game).map_err(missing)?;
-        let (mut film, replayer) = any_game.live_film(&buffer.header, &authors, assets)?;
+        let (mut film, replayer) = any_game.live_film(&buffer.header, &authors, &colours, assets)?;
         let game = Arc::new(LiveGameKey {
             slot: slot.index,
             sequence: buffer.sequence,

@@ -429,6 +429,7 @@ fn subscriber_sees_the_last_game_and_result_of_a_stage() {
         player: seating.clone(),
         commit: None,
         extra_file: None,
+        says: agon_core::SelfDescription::default(),
     });
     let any_game = any_game("connect-five").unwrap();
     let context = PhaseContext::new(any_game.as_ref(), &assets, 0, phase, &bots, &seed).unwrap();

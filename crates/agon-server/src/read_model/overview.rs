@@ -8,7 +8,7 @@ use agon_core::GameInfo;
 use agon_league::MatchKey;
 use agon_league::config::CompetitionConfig;
 use agon_runner::phase_results;
-use agon_site_db::{CompetitionState, SiteDb};
+use agon_site_db::{CompetitionState, Origin, SiteDb};
 use agon_store::{Counts, Ledger, PhaseState, RulingKind};
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -55,6 +55,12 @@ pub struct EntrantMark {
     pub mark: String,
     /// What the mark means here.
     pub note: Option<String>,
+}
+
+impl From<&agon_league::config::EntrantMark> for EntrantMark {
+    fn from(own: &agon_league::config::EntrantMark) -> Self {
+        Self { mark: own.mark.clone(), note: own.note.clone() }
+    }
 }
 
 /// A decision of an organiser.
@@ -221,7 +227,10 @@ pub fn upload_limits(
 ) -> (u32, u64) {
     let by_file = loaded.and_then(|loaded| loaded.competition.max_bots_per_contributor);
     let most = row.limits.per_contributor.or(by_file).unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR);
-    (most, row.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES))
+    let zip_bytes =
+        loaded.and_then(|loaded| loaded.competition.max_zip_mib).map(|most| u64::from(most) << 20);
+    let max_bytes = row.limits.max_bytes.or(zip_bytes).unwrap_or(uploads::DEFAULT_UPLOAD_BYTES);
+    (most, max_bytes.min(uploads::MAX_UPLOAD_BYTES))
 }
 
 /// How many more bots the caller may submit; `None` if it may not submit any. `accepts` says whether the competition accepts bots now.
@@ -302,6 +311,7 @@ async fn entrant_owners(
     loaded: Option<&LoadedCompetition>,
 ) -> ApiResult<Vec<EntrantOwner>> {
     let playing = site_db.accepted_for_phase(&row.id, u32::MAX).await?;
+    let stored_marks = site_db.marks(&row.id).await?;
     let mut names: HashMap<i64, String> = HashMap::new();
     let mut owners = Vec::new();
     for one in site_db.entrants(&row.id).await? {
@@ -319,12 +329,14 @@ async fn entrant_owners(
             names.insert(account.0, name.clone());
             contributor = Some(name);
         }
-        let marks = spec.map_or_else(Vec::new, |spec| {
-            spec.marks
-                .iter()
-                .map(|own| EntrantMark { mark: own.mark.clone(), note: own.note.clone() })
-                .collect()
-        });
+        let marks = match row.origin {
+            // A file is the only source of its marks.
+            Origin::File => spec.map_or(&[][..], |spec| &spec.marks).iter().map(EntrantMark::from).collect(),
+            Origin::Hosted => {
+                let own = stored_marks.iter().filter(|(marked, _)| *marked == one.id);
+                own.map(|(_, own)| EntrantMark { mark: own.mark.clone(), note: own.note.clone() }).collect()
+            }
+        };
         let body = Entrant {
             bot: one.id.0,
             entrant: one.number,

@@ -298,7 +298,7 @@ async fn compute(
         let think_times = played.tally.entrants().map(|(entrant, sums)| ThinkTimes {
             entrant,
             answers: sums.answers,
-            mean: sums.thought_ns as f64 / sums.answers.max(1) as f64,
+            mean: sums.mean_us() * 1000.0,
             longest: sums.longest_ns as f64,
         });
         let scales = PhaseScales::new(&standings, &think_times.collect::<Vec<_>>());

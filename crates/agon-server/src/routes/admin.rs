@@ -3,7 +3,7 @@
 use agon_league::presets::preset;
 use agon_site_db::{
     CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant, Origin,
-    UploadLimits,
+    StoredMark, UploadLimits,
 };
 use agon_store::Timestamp;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
 use crate::paging::PageBody;
-use crate::read_model;
+use crate::read_model::{self, overview};
 use crate::runs::competition_file::{self, EntrantLine};
 use crate::runs::entrants;
 use crate::state::AppState;
@@ -144,7 +144,7 @@ async fn make_competition(
         return Err(ApiError::invalid("name", "name: must have 1 to 60 characters"));
     }
     let text = body.file.clone().or_else(|| preset(info.id).map(str::to_owned)).unwrap_or_default();
-    let mut parsed = competition_file::parse(&text, info.id, Some(&body.name))?;
+    let mut parsed = competition_file::parse(&text, info.id, Some(&body.name), None)?;
     if let Some(house) = &body.house {
         parsed.house_bots = select_house_bots(any_game.as_ref(), house, &parsed.house_bots, preset(info.id))?;
     }
@@ -163,7 +163,8 @@ async fn make_competition(
     };
     let limits = UploadLimits {
         per_contributor: Some(per_contributor),
-        max_bytes: Some(body.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES)),
+        // Without a value the competition's file decides.
+        max_bytes: body.max_bytes,
     };
     let new = NewCompetition {
         file: competition_file::path(&app.config, &id).display().to_string(),
@@ -212,7 +213,7 @@ fn select_house_bots(
     preset_text: Option<&str>,
 ) -> ApiResult<Vec<EntrantLine>> {
     let preset_bots = preset_text
-        .and_then(|text| competition_file::parse(text, any_game.info().id, None).ok())
+        .and_then(|text| competition_file::parse(text, any_game.info().id, None, None).ok())
         .map(|parsed| parsed.house_bots);
     let mut lines: Vec<EntrantLine> = Vec::new();
     for name in wanted {
@@ -241,9 +242,17 @@ async fn add_house_bots(app: &AppState, created: &HostedCompetition, house: &[En
             bot: Some(line.bot.clone()),
             at: Timestamp::now(),
         };
-        app.site_db
+        let added = app
+            .site_db
             .add_entrant(&new, &[CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed])
             .await?;
+        let mark = |(mark, note): &(String, Option<String>)| StoredMark {
+            mark: mark.clone(),
+            note: note.clone(),
+            by_organiser: true,
+        };
+        let marks: Vec<StoredMark> = line.marks.iter().map(mark).collect();
+        app.site_db.set_marks(added.id, &marks).await?;
     }
     Ok(())
 }
@@ -293,7 +302,8 @@ async fn edit_file(
     if !before.contains(&found.state) {
         return Err(wrong_state(&found, "its file can be changed only before the start"));
     }
-    let parsed = competition_file::parse(&body.file, &found.game, None)?;
+    let folder = competition_file::folder(&app.config, &id);
+    let parsed = competition_file::parse(&body.file, &found.game, None, Some(&folder))?;
     let competition = competition_file::provisional(&parsed.organiser_text, &found.game, &[])?;
     let limits = UploadLimits {
         per_contributor: parsed.per_contributor.or(found.limits.per_contributor),
@@ -381,7 +391,7 @@ pub(super) async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiRe
         file: one.preset.clone(),
         limits: UploadLimitsBody {
             per_contributor: one.limits.per_contributor.unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR),
-            max_bytes: one.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES),
+            max_bytes: overview::upload_limits(one, app.competitions.get(&one.id)?.loaded().as_deref()).1,
         },
         house: house.collect(),
     })

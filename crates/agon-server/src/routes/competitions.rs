@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use agon_site_db::CompetitionFilter;
+use agon_store::PhaseState;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,6 +19,7 @@ use crate::read_model::overview::{self, Entrant, Overview, PhaseItem, Ruling};
 use crate::read_model::{VisibleCompetition, is_public};
 use crate::state::AppState;
 use crate::uploads;
+use crate::uploads::deadline::DeadlineItem;
 
 /// Number of leading bots shown in a list.
 const MAX_LEADERS: usize = 3;
@@ -55,8 +57,10 @@ pub struct CompetitionItem {
     pub expected: Option<u64>,
     /// Leading bots of this phase.
     pub leaders: Vec<Leader>,
-    /// Whether it accepts bots now.
+    /// Whether it accepts bots now, if a deadline is not past.
     pub accepts: bool,
+    /// Until when it accepts bots.
+    pub deadline: Option<DeadlineItem>,
 }
 
 /// A phase among all phases of a competition.
@@ -191,6 +195,13 @@ fn info(row: &agon_site_db::HostedCompetition) -> ApiResult<&'static agon_core::
     agon_engine::any_game(&row.game).map(|any_game| any_game.info()).map_err(ApiError::internal)
 }
 
+fn deadline(visible: &VisibleCompetition, overview: &Overview) -> Option<DeadlineItem> {
+    let next = overview.phases.iter().find(|phase| phase.state == PhaseState::Waiting.name());
+    let loaded = visible.handle.loaded()?;
+    let next = next.map(|phase| phase.number.saturating_sub(1));
+    uploads::deadline::current(&visible.site_row, &loaded, next).map(DeadlineItem::from)
+}
+
 async fn list_item(
     app: &AppState,
     visible: &VisibleCompetition,
@@ -225,5 +236,6 @@ async fn list_item(
         expected: current.and_then(|current| Some(current.expected?[0].max(current.matches))),
         leaders,
         accepts: uploads::accepts_bots(row),
+        deadline: deadline(visible, overview),
     })
 }

@@ -6,6 +6,7 @@ use agon_competition::LoadedCompetition;
 use agon_core::record::read;
 use agon_report::export;
 use agon_report::table_formats::{self, TableFormat};
+use agon_runner::shown_entrants::shown_entrants;
 use agon_store::{Ledger, MatchFilter};
 use axum::body::Body;
 use axum::extract::State;
@@ -241,9 +242,11 @@ async fn games(
 ) -> Result<(), SendError> {
     writer.write(export::game_titles(loaded).as_bytes()).await?;
     for phase in phases {
+        let entrants = shown_entrants(ledger, &loaded.competition, *phase).await;
+        let entrants = entrants.map_err(|error| SendError::Failed(error.to_string()))?;
         let mut rows = ledger.matches(*phase, MatchFilter::default());
         while let Some(one) = rows.next().await {
-            writer.write(export::game_lines(loaded, &one?.result, revealed).as_bytes()).await?;
+            writer.write(export::game_lines(loaded, &entrants, &one?.result, revealed).as_bytes()).await?;
         }
     }
     Ok(())

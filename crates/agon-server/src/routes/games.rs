@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use agon_bots::starter;
 use agon_core::LockIgnoringPoison as _;
 use agon_core::info::ScoreDirection;
-use agon_core::settings::SettingDefault as Fallback;
+use agon_core::settings::{SettingDefault as Fallback, SettingKind};
 use agon_core::{Fault, GameInfo, HouseBot, PythonApi};
 use agon_games::{GameVisitor, PlayableGame};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -96,6 +96,8 @@ pub struct GameSetting {
     pub about: String,
     /// Default value.
     pub default: String,
+    /// Whether it names a file, which an organiser can upload for a competition.
+    pub file: bool,
 }
 
 /// A house bot.
@@ -160,6 +162,7 @@ fn settings(info: &GameInfo) -> Vec<GameSetting> {
             Fallback::Real(x) => x.to_string(),
             Fallback::Word(word) => word.to_owned(),
         },
+        file: spec.kind == SettingKind::Asset,
     });
     shown.collect()
 }
@@ -207,7 +210,10 @@ async fn game(Path(id): Path<String>) -> ApiResult<Json<Game>> {
     let info = agon_games::game_info(&id).map_err(ApiError::internal)?;
     (game.rules, game.api) = (Some(info.texts.rules), Some(info.texts.api));
     game.requirements = Some(info.bots.requirements.to_vec());
-    game.languages = Some(info.starters.bots.iter().map(|bot| bot.language).collect());
+    let mut languages: Vec<&str> = info.starters.bots.iter().map(|bot| bot.language).collect();
+    // A language may have several files, one after the other.
+    languages.dedup();
+    game.languages = Some(languages);
     Ok(Json(game))
 }
 

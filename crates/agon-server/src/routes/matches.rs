@@ -120,12 +120,23 @@ pub struct MatchSeat {
     pub role: &'static str,
     /// The score.
     pub score: f64,
+    /// The statistic that stands beside the score, such as the word points of Word Racer; null if the game has none.
+    pub beside: Option<SeatStat>,
     /// Place in the game; 1 is best.
     pub place: u8,
     /// Number of faults.
     pub faults: u32,
     /// Thinking time of all answers.
     pub thought_us: u64,
+}
+
+/// A statistic of a seat.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SeatStat {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
 }
 
 /// Path of a game's film.
@@ -158,6 +169,9 @@ fn match_body(
                 entrant: own.entrant.0,
                 role: info.role(Seat(seat)).name,
                 score: own.score.to_f64(),
+                beside: info
+                    .stat_beside_score()
+                    .map(|(index, stat)| SeatStat { name: stat.name, value: own.stats[index].to_f64() }),
                 place: own.place,
                 faults: own.faults.iter().sum(),
                 thought_us: own.thought_ns / 1000,
@@ -402,6 +416,7 @@ fn render_film(
     };
     let extras = FilmExtras {
         contributors: seats.iter().map(by).collect(),
+        colours: seats.iter().map(|seat| seat.entrant.0).collect(),
         bot_output: logs,
         hide_seed: lookup.overview.seed.is_none(),
     };

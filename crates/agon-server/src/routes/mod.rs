@@ -7,9 +7,11 @@ pub mod bots;
 pub mod competition_actions;
 pub mod competitions;
 pub mod downloads;
+pub mod game_files;
 pub mod games;
 pub mod invitations;
 pub mod live;
+pub mod marks;
 pub mod matches;
 pub mod my_bots;
 pub mod phases;
@@ -36,6 +38,7 @@ pub fn router() -> OpenApiRouter<AppState> {
         .merge(invitations::router())
         .merge(audit::router())
         .merge(games::router())
+        .merge(game_files::router())
         .merge(competitions::router())
         .merge(phases::router())
         .merge(matches::router())
@@ -44,6 +47,7 @@ pub fn router() -> OpenApiRouter<AppState> {
         .merge(downloads::router())
         .merge(submissions::router())
         .merge(my_bots::router())
+        .merge(marks::router())
         .merge(admin::router())
         .merge(competition_actions::router())
         .merge(rulings::router())

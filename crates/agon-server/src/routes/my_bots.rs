@@ -1,7 +1,5 @@
 //! The caller's own bots.
 
-use std::collections::BTreeMap;
-
 use agon_site_db::EntrantId;
 use axum::extract::State;
 use serde::Serialize;
@@ -9,6 +7,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::marks::MarkBody;
 use super::submissions::{Submission, latest_submissions, submission_body};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult};
@@ -44,9 +43,8 @@ pub struct MyBot {
     pub mine: bool,
     /// The latest accepted version.
     pub version: Option<u32>,
-    /// Always empty: only entrants of a file have marks.
-    #[schema(value_type = Vec<Object>)]
-    pub marks: Vec<BTreeMap<String, String>>,
+    /// Marks shown after the name.
+    pub marks: Vec<MarkBody>,
     /// Whether it takes no part: it was withdrawn, or its first version was rejected.
     pub withdrawn: bool,
     /// Why it was disqualified.
@@ -98,7 +96,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             house: false,
             mine: true,
             version,
-            marks: Vec::new(),
+            marks: app.site_db.marks_of(entrant.id).await?.into_iter().map(MarkBody::from).collect(),
             withdrawn: entrant.withdrawn.is_some(),
             disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
             accepts: plays && uploads::accepts_bots(&competition),

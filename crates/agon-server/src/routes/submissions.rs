@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
+use crate::read_model::overview::upload_limits;
 use crate::state::AppState;
 use crate::uploads::report::CheckReport;
 use crate::uploads::upload::{SpooledForm, Upload};
@@ -71,10 +72,15 @@ pub struct UploadForm {
     /// Name of the bot: 1 to 40 characters. Only for a new bot.
     #[schema(max_length = 40)]
     name: Option<String>,
+    /// Name of the bot if neither `name` nor the bot itself gives one. Only for a new bot.
+    #[schema(max_length = 40)]
+    default_name: Option<String>,
     /// Role of the bot, in a game with roles. Only for a new bot.
     role: Option<String>,
     /// Name of the bot's class, if the files have several.
     class: Option<String>,
+    /// A mark of the bot: `AI` or `exploit`, with a note as `AI=which part AI wrote`. Can be given several times.
+    mark: Option<Vec<String>>,
     /// Given once: a `.py` or a `.zip`. Given several times: the files of a folder, each named by its path in the folder.
     #[schema(content_media_type = "application/octet-stream", min_items = 1)]
     file: Vec<String>,
@@ -106,7 +112,7 @@ pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiRes
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept new bots now (`not_open`), the name is taken (`taken`), the limit per contributor is reached (`too_many`), or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 409, description = "The competition does not accept new bots now (`not_open`), its deadline is past (`deadline`), the name is taken (`taken`), the limit per contributor is reached (`too_many`), or the disk quota of the account is used up (`quota`).", body = ErrorBody),
         (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
         (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
@@ -124,14 +130,18 @@ async fn submit_bot(
     {
         return Err(not_open(&competition));
     }
+    uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
-    let Some(name) = upload.name.clone() else {
+    let names_itself = upload.name.is_none();
+    let Some(name) = upload.name.clone().or_else(|| upload.default_name.clone()) else {
         return Err(
             ApiError::invalid("name", "name: is missing").hint("send the bot's name in the field `name`")
         );
     };
     let role = check_role(&competition, upload.role.as_deref())?;
-    let (upload, meta) = unpack_upload(upload).await?;
+    let marks = super::marks::parse_form(&upload.marks)?;
+    let (upload, mut meta) = unpack_upload(upload).await?;
+    meta.names_itself = names_itself;
     let new = NewEntrant {
         competition: competition.id.clone(),
         account: Some(me.account()),
@@ -147,6 +157,8 @@ async fn submit_bot(
     if queued.is_err() {
         // Removes the entrant again.
         let _ = app.site_db.withdraw(entrant.id, Timestamp::now()).await;
+    } else {
+        super::marks::add(&app, &entrant, &marks).await?;
     }
     Ok((StatusCode::CREATED, Json(submission_body(&app, &queued?).await?)))
 }
@@ -158,7 +170,7 @@ async fn submit_bot(
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Queued for its check.", body = Submission),
-        (status = 409, description = "The competition does not accept versions now (`not_open`), the bot was withdrawn, or the disk quota of the account is used up (`quota`).", body = ErrorBody),
+        (status = 409, description = "The competition does not accept versions now (`not_open`), its deadline is past (`deadline`), the bot was withdrawn, or the disk quota of the account is used up (`quota`).", body = ErrorBody),
         (status = 408, description = "The upload arrives too slowly.", body = ErrorBody),
         (status = 507, description = "There is no disk space for submissions (`site_quota`, `disk_full`).", body = ErrorBody),
     ),
@@ -182,11 +194,13 @@ async fn submit_version(
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
+    uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
-    if upload.name.is_some() || upload.role.is_some() {
+    if upload.name.is_some() || upload.default_name.is_some() || upload.role.is_some() {
         return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
-            .hint("omit the fields `name` and `role`"));
+            .hint("omit the fields `name`, `default_name` and `role`"));
     }
+    let marks = super::marks::parse_form(&upload.marks)?;
     let (upload, meta) = unpack_upload(upload).await?;
     // The upload may have taken minutes, so the state is checked again.
     let competition = find_visible(&app, &caller, &id).await?;
@@ -198,6 +212,7 @@ async fn submit_version(
     let from_phase = if waiting { next_phase(&app, &id).await? } else { 0 };
     let state = [competition.state];
     let queued = store_and_enqueue(&app, me, &entrant, &upload, &meta, from_phase, &state).await?;
+    super::marks::add(&app, &entrant, &marks).await?;
     Ok((StatusCode::CREATED, Json(submission_body(&app, &queued).await?)))
 }
 
@@ -222,6 +237,9 @@ fn not_open(competition: &HostedCompetition) -> ApiError {
     }
 }
 
+/// Room for file names in the form of an upload, besides its files.
+const MAX_FILE_NAMES_BYTES: u64 = 4 << 20;
+
 /// Receives the form and writes its files to disk.
 async fn receive_upload(
     app: &AppState,
@@ -229,15 +247,15 @@ async fn receive_upload(
     competition: &HostedCompetition,
     request: Request,
 ) -> ApiResult<Upload> {
-    let max_bytes =
-        competition.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES).min(uploads::MAX_UPLOAD_BYTES);
+    let loaded = app.competitions.get(&competition.id).ok().and_then(|handle| handle.loaded());
+    let (_, max_bytes) = upload_limits(competition, loaded.as_deref());
     let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     // Leaves room for file names and boundaries.
-    let max_body_bytes = 2 * max_bytes + (1 << 20);
+    let max_body_bytes = max_bytes + max_bytes.min(MAX_FILE_NAMES_BYTES) + (1 << 20);
     // Rejects an upload whose declared length is too large, before reading any of it.
     if declared.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > max_body_bytes) {
         app.meters.upload("too_large");
-        return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes")));
+        return Err(uploads::upload::too_large_upload(max_bytes));
     }
     budget::check_room(app, me.account()).await?;
     let count_too_large = |error: &ApiError| {
@@ -432,16 +450,30 @@ async fn trial(
     let bytes = app.site_db.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
     let folder = uploads::submission_folder(&found.competition, found.entrant, &found.id);
     let logs = app.config.data.join(folder).with_extension("logs");
-    let film = tokio::task::spawn_blocking(move || trial_film(&game, &bytes, &logs, index));
+    let loaded = app.competitions.get(&found.competition)?.loaded();
+    let film = tokio::task::spawn_blocking(move || {
+        let assets = loaded.as_ref().map_or_else(agon_core::Assets::none, |loaded| loaded.assets.clone());
+        trial_film(&game, &bytes, &assets, &logs, index)
+    });
     let film = film.await.map_err(ApiError::internal)??;
     Ok(([(header::CONTENT_TYPE, "application/json")], film).into_response())
 }
 
-fn trial_film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) -> ApiResult<Vec<u8>> {
+fn trial_film(
+    game: &str,
+    bytes: &[u8],
+    assets: &agon_core::Assets,
+    logs: &std::path::Path,
+    index: usize,
+) -> ApiResult<Vec<u8>> {
     use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
     let any_game = agon_engine::any_game(game).map_err(ApiError::internal)?;
     let (record, _) = agon_core::record::read(bytes, 1).map_err(ApiError::internal)?;
-    let film = any_game.film(record, &agon_core::Assets::none()).map_err(ApiError::internal)?;
+    // A trial game that was played with an earlier word list of the competition cannot be shown any more.
+    let film = any_game.film(record, assets).map_err(|error| {
+        tracing::warn!(%error, "a trial game cannot be shown");
+        ApiError::not_found("trial")
+    })?;
     let line = |line: &serde_json::Value| {
         let (turn, seat) = (line["turn"].as_u64()? as u32, line["seat"].as_u64()? as u8);
         Some(BotOutputLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })

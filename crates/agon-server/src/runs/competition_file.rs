@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use agon_competition::CompetitionPaths;
-use agon_core::Diagnostic;
 use agon_core::settings::SettingKind;
+use agon_core::{Diagnostic, GameInfo};
 use agon_files::{AtomicFile, SyncToDisk};
 use agon_games::UnknownGame;
 use agon_league::config::edit::split_entrants;
@@ -16,7 +16,7 @@ use agon_league::config::{CompetitionConfig, EntrantBot, SandboxRule, SeedSource
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult, ConfigErrorBody};
 
-pub use agon_league::config::edit::{EntrantLine, render, set_top_level_key};
+pub use agon_league::config::edit::{EntrantLine, render, set_setting, set_top_level_key};
 
 /// Name of the file in the competition's folder.
 pub const FILE: &str = "cup.toml";
@@ -46,8 +46,15 @@ pub fn path(config: &Config, id: &str) -> PathBuf {
     folder(config, id).join(FILE)
 }
 
-/// Parses an organiser's text. Reports all errors at once.
-pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile> {
+/// Name in the competition's folder of the file that a setting names. There is one name, so that a text from the web cannot name
+/// any other file of the machine.
+pub fn asset_file_name(info: &GameInfo, setting: &'static str) -> &'static str {
+    info.bots.file.filter(|file| file.setting == setting).map_or(setting, |file| file.name)
+}
+
+/// Parses an organiser's text. Reports all errors at once. `folder` is the competition's folder, if it exists: the text can name files
+/// that were uploaded to it.
+pub fn parse(text: &str, game: &str, name: Option<&str>, folder: Option<&Path>) -> ApiResult<ParsedFile> {
     if text.len() > MAX_FILE_BYTES {
         return Err(ApiError::invalid("file", format!("the file is longer than {MAX_FILE_BYTES} bytes")));
     }
@@ -67,7 +74,7 @@ pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile
         let what = format!("the file is for {}, but the competition is for {game}", competition.game);
         return Err(error_at_key(&organiser_text, "game", what, "change `game` back"));
     }
-    check_restrictions(&organiser_text, &competition)?;
+    check_restrictions(&organiser_text, &competition, folder)?;
     Ok(ParsedFile {
         organiser_text,
         house_bots: parse_house_bots(&entrants, game)?,
@@ -85,7 +92,7 @@ pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> A
             any_game.house_bots().iter().find(|bot| bot.roles.contains(&role)).map_or("", |bot| bot.name);
         let role = (roles.len() > 1).then(|| role.to_owned());
         let name = format!("\u{2026} {} {number}", role.as_deref().unwrap_or("bot"));
-        EntrantLine { name, bot: format!("house:{bot}"), role, contributor: None }
+        EntrantLine { name, bot: format!("house:{bot}"), role, contributor: None, marks: Vec::new() }
     };
     for role in roles {
         let there = all.iter().filter(|line| line.role.as_deref() == Some(role.name) || roles.len() == 1);
@@ -104,8 +111,13 @@ pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> A
 
 /// Writes a competition's file atomically.
 pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes a file of a competition atomically.
+pub fn write_bytes(path: &Path, content: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-    AtomicFile::options().sync(SyncToDisk::FileAndFolder).write(path, text.as_bytes())
+    AtomicFile::options().sync(SyncToDisk::FileAndFolder).write(path, content)
 }
 
 /// Paths of a competition created on the dashboard. Creates its folder.
@@ -145,9 +157,25 @@ fn parse_house_bots(entrants: &str, game: &str) -> ApiResult<Vec<EntrantLine>> {
             let what = format!("entrant {name}: only house bots can be named in the file");
             return Err(wrong(what).hint("authors submit all other bots"));
         };
-        lines.push(house_bot_line(any_game.as_ref(), house, Some(name), text("role"))?);
+        let line = house_bot_line(any_game.as_ref(), house, Some(name), text("role"))?;
+        lines.push(EntrantLine { marks: marks(one.get_ref()), ..line });
     }
     Ok(lines)
+}
+
+/// `marks` of an `[[entrant]]`. Errors in it are reported when the file is parsed as a whole.
+fn marks(entrant: &toml::de::DeValue<'_>) -> Vec<(String, Option<String>)> {
+    use toml::de::DeValue;
+    let note = |value: &DeValue<'_>| value.as_str().map(str::to_owned).filter(|note| !note.is_empty());
+    match entrant.as_table().and_then(|table| table.get("marks")).map(toml::Spanned::get_ref) {
+        Some(DeValue::Array(list)) => {
+            list.iter().filter_map(|mark| Some((mark.get_ref().as_str()?.to_owned(), None))).collect()
+        }
+        Some(DeValue::Table(table)) => {
+            table.iter().map(|(mark, value)| (mark.get_ref().to_string(), note(value.get_ref()))).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// A house bot as an entrant.
@@ -165,11 +193,15 @@ pub fn house_bot_line(
     let roles = any_game.info().roles.len() > 1;
     let role = role.or_else(|| bot.roles.first().map(|role| (*role).to_owned())).filter(|_| roles);
     let name = name.unwrap_or_else(|| house.to_owned());
-    Ok(EntrantLine { name, bot: format!("house:{house}"), role, contributor: None })
+    Ok(EntrantLine { name, bot: format!("house:{house}"), role, contributor: None, marks: Vec::new() })
 }
 
 /// Rejects settings that reach beyond the competition's folder: the file was sent over the web.
-fn check_restrictions(organiser_text: &str, competition: &CompetitionConfig) -> ApiResult<()> {
+fn check_restrictions(
+    organiser_text: &str,
+    competition: &CompetitionConfig,
+    folder: Option<&Path>,
+) -> ApiResult<()> {
     if matches!(competition.seed, SeedSource::File(_) | SeedSource::Variable(_)) {
         let hint = "omit `seed`: the server draws one and keeps it secret until the end";
         return Err(error_at_key(
@@ -187,15 +219,30 @@ fn check_restrictions(organiser_text: &str, competition: &CompetitionConfig) -> 
             "omit `sandbox`",
         ));
     }
+    if competition.packages.is_some() {
+        return Err(error_at_key(
+            organiser_text,
+            "packages",
+            "packages cannot be fetched here",
+            "omit `packages`; the server's operator allows packages for all bots by `agon serve --packages FILE`",
+        ));
+    }
     let Ok(any_game) = agon_engine::any_game(competition.game) else { return Ok(()) };
     let phases = competition.phases.iter().map(|phase| &phase.settings);
     for settings in phases.chain([&competition.settings]) {
-        let assets = any_game.info().settings.iter().filter(|spec| spec.kind == SettingKind::Asset);
-        if let Some(spec) =
-            assets.into_iter().find(|spec| settings.word(spec.name).is_some_and(|w| w != "built-in"))
-        {
-            let what = format!("`{}` cannot name a file here", spec.name);
-            return Err(error_at_key(organiser_text, spec.name, what, "omit it"));
+        for spec in any_game.info().settings.iter().filter(|spec| spec.kind == SettingKind::Asset) {
+            let uploaded = asset_file_name(any_game.info(), spec.name);
+            let is_there = || folder.is_some_and(|folder| folder.join(uploaded).is_file());
+            match settings.word(spec.name) {
+                None | Some("built-in") => {}
+                Some(name) if name == uploaded && is_there() => {}
+                Some(_) => {
+                    let what = format!("`{}` cannot name a file that was not uploaded", spec.name);
+                    let hint =
+                        format!("omit it, and upload the file on the dashboard: it is stored as {uploaded}");
+                    return Err(error_at_key(organiser_text, spec.name, what, &hint));
+                }
+            }
         }
     }
     Ok(())
@@ -238,14 +285,18 @@ fn config_errors(organiser_text: &str, found: &[agon_league::config::ConfigError
 }
 
 /// The complete file after all checks, or its errors.
-pub fn render_checked(organiser_text: &str, lines: &[EntrantLine]) -> ApiResult<(String, CompetitionConfig)> {
+pub fn render_checked(
+    organiser_text: &str,
+    lines: &[EntrantLine],
+    folder: Option<&Path>,
+) -> ApiResult<(String, CompetitionConfig)> {
     let text = render(organiser_text, lines);
     let competition =
         CompetitionConfig::read(&text).map_err(|found| config_errors(organiser_text, &found))?;
     if !has_exactly(&competition, lines) {
         return Err(ApiError::invalid("file", "the file names bots that were not submitted"));
     }
-    check_restrictions(organiser_text, &competition)?;
+    check_restrictions(organiser_text, &competition, folder)?;
     Ok((text, competition))
 }
 
@@ -257,13 +308,13 @@ mod tests {
     #[test]
     fn parse_accepts_every_preset_with_its_house_bots() {
         for info in agon_games::infos() {
-            let parsed = parse(preset(info.id).unwrap(), info.id, Some("A \"cup\"")).unwrap();
+            let parsed = parse(preset(info.id).unwrap(), info.id, Some("A \"cup\""), None).unwrap();
             assert!(parsed.house_bots.len() >= 4, "{}", info.id);
             assert!(!parsed.organiser_text.lines().any(|line| line.starts_with("[[entrant]]")));
-            let (_, competition) = render_checked(&parsed.organiser_text, &parsed.house_bots).unwrap();
+            let (_, competition) = render_checked(&parsed.organiser_text, &parsed.house_bots, None).unwrap();
             assert_eq!(competition.name, "A \"cup\"");
             assert_eq!(competition.entrants.len(), parsed.house_bots.len());
-            let alone = parse(&parsed.organiser_text, info.id, None).unwrap();
+            let alone = parse(&parsed.organiser_text, info.id, None, None).unwrap();
             assert!(alone.house_bots.is_empty());
             assert!(provisional(&alone.organiser_text, info.id, &[]).unwrap().entrants.is_empty());
         }
@@ -289,9 +340,18 @@ mod tests {
         ];
         for (line, word) in cases {
             let text = format!("game = \"word-racer\"\n{line}\n\n[[phase]]\nformat = \"round-robin\"\n");
-            let error = parse(&text, "word-racer", None).unwrap_err();
+            let error = parse(&text, "word-racer", None, None).unwrap_err();
             assert_eq!(error.status(), 422, "{line}");
             assert!(error.message().contains(word), "{line}: {}", error.message());
         }
+    }
+
+    #[test]
+    fn parse_rejects_packages_because_nothing_is_fetched_on_a_server() {
+        let text =
+            "game = \"connect-five\"\npackages = \"/etc/passwd\"\n\n[[phase]]\nformat = \"round-robin\"\n";
+        let error = parse(text, "connect-five", None, None).unwrap_err();
+        assert_eq!(error.status(), 422);
+        assert!(error.message().contains("packages cannot be fetched here"), "{}", error.message());
     }
 }

@@ -28,6 +28,7 @@ async fn entrant_lines(
     entrants: &[Entrant],
 ) -> ApiResult<Vec<EntrantLine>> {
     let accepted = site_db.accepted_for_phase(&competition.id, competition.allowed_phase).await?;
+    let marks = site_db.marks(&competition.id).await?;
     let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
     let mut lines = Vec::new();
     for entrant in entrants {
@@ -45,7 +46,14 @@ async fn entrant_lines(
                 None => names.entry(account).or_insert(site_db.account(account).await?.name).clone(),
             });
         }
-        lines.push(EntrantLine { name: entrant.name.clone(), bot, role: entrant.role.clone(), contributor });
+        let own = marks.iter().filter(|(marked, _)| *marked == entrant.id);
+        lines.push(EntrantLine {
+            name: entrant.name.clone(),
+            bot,
+            role: entrant.role.clone(),
+            contributor,
+            marks: own.map(|(_, mark)| (mark.mark.clone(), mark.note.clone())).collect(),
+        });
     }
     Ok(lines)
 }
@@ -80,7 +88,7 @@ pub async fn load_competition(
     let (organiser_text, game) = (competition.preset.clone(), competition.game.clone());
     let read = move || -> ApiResult<LoadedCompetition> {
         let (text, parsed) = if is_started {
-            competition_file::render_checked(&organiser_text, &lines)?
+            competition_file::render_checked(&organiser_text, &lines, Some(&paths.folder))?
         } else {
             let provisional = competition_file::provisional(&organiser_text, &game, &lines)?;
             (competition_file::render(&organiser_text, &lines), provisional)
@@ -116,6 +124,15 @@ fn invalid_file(error: Diagnostic) -> ApiError {
 pub async fn refresh(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
     let competition_handle = app.competitions.get(&competition.id)?;
     reload(&app.config, &app.site_db, &competition_handle, competition).await
+}
+
+/// Shows a competition with the current marks of its entrants. They change no result, so they can change at any time.
+pub async fn show_marks(app: &AppState, competition: &HostedCompetition) -> ApiResult<()> {
+    if competition.numbers_assigned.is_none() {
+        return refresh(app, competition).await;
+    }
+    let loaded = load_competition(&app.config, &app.site_db, competition).await?;
+    show_and_copy(app, competition, loaded).await
 }
 
 /// Assigns entrant numbers for the start. If the competition is not valid with these entrants, the numbers are cleared again.

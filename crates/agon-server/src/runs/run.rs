@@ -151,6 +151,7 @@ fn play_slice(
         executor: executor.executor(),
         stop,
         boards: ActiveMatches::with_live_games(live_games),
+        run_through: false,
     };
     update_game_count(app);
     let ended = run_competition(&loaded, &*ledger, context, &mut events, &mut |_| {});

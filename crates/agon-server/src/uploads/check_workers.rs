@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_bots::SandboxMode;
-use agon_bots::check::{CheckRequest, check};
-use agon_core::LockIgnoringPoison as _;
-use agon_core::settings::{SettingKind, SettingValue};
+use agon_bots::check::{CheckRequest, CheckResult, DebugLines, check};
+use agon_core::settings::SettingValue;
+use agon_core::{LockIgnoringPoison as _, SelfDescription};
 use agon_engine::film::json::BotOutputLine;
 use agon_files::AtomicFile;
 use agon_host::BotRejection;
@@ -31,9 +31,6 @@ use crate::state::AppState;
 const CHECK_TIMEOUT: Duration = Duration::from_mins(1);
 /// An idle thread looks for work after this time at the latest.
 const IDLE_SLEEP: Duration = Duration::from_secs(2);
-/// Settings that make a game long, with the largest value used in a check. Beyond it, the check uses its own shorter default.
-const LONG_GAME_SETTINGS: [(&str, i64); 2] = [("rounds", 200), ("steps", 400)];
-
 /// Clocks that are longer than a check may take, with the value used in a check. Otherwise one answer could take minutes.
 const CLOCK_SETTINGS: [(&str, i64); 1] = [("seconds", 45)];
 
@@ -107,12 +104,15 @@ struct CheckVerdict {
     report: CheckReport,
     records: Vec<Vec<u8>>,
     logs: Vec<Vec<BotOutputLine>>,
+    /// Name that the bot gives itself, if its author gave none.
+    own_name: Option<String>,
 }
 
 impl CheckVerdict {
     fn rejected(step: &str, rejection: &BotRejection) -> Self {
         let report = CheckReport::rejected(step, rejection);
-        Self { state: SubmissionState::Refused, report, records: Vec::new(), logs: Vec::new() }
+        let (records, logs) = (Vec::new(), Vec::new());
+        Self { state: SubmissionState::Refused, report, records, logs, own_name: None }
     }
 
     fn check_failed(message: &str) -> Self {
@@ -154,6 +154,11 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
     };
     app.meters.upload(verdict.state.name());
     tracing::info!(state = verdict.state.name(), "submission checked");
+    if let Some(name) = verdict.own_name.filter(|_| accepted) {
+        // Before the verdict, so that the author sees the name with it. The name may be taken, or the competition may have started: then
+        // the bot keeps its name.
+        let _ = handle.block_on(app.site_db.rename_entrant(one.entrant, &name));
+    }
     match handle.block_on(app.site_db.finish(&one.id, &checked)) {
         Ok(_) => handle.block_on(apply_verdict(app, one, accepted)),
         Err(error) => drop(crate::error::ApiError::internal(format!("submission {}: {error}", one.id))),
@@ -208,6 +213,10 @@ struct CheckJob {
     settings: Vec<String>,
     data: PathBuf,
     deadline: Instant,
+    /// Modules that the competition forbids.
+    forbidden_libraries: Vec<String>,
+    /// Name and contributor that tables show, unless the bot names itself.
+    shown: SelfDescription,
 }
 
 fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<CheckJob, String> {
@@ -223,13 +232,7 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
     let any_game = agon_engine::any_game(&competition.game).map_err(|error| error.to_string())?;
     let specs = any_game.info().settings;
     let usual = agon_core::Settings::defaults(specs);
-    let own = effective.iter().filter(|(name, value)| {
-        let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == SettingKind::Asset);
-        let long = LONG_GAME_SETTINGS
-            .iter()
-            .any(|(long, most)| long == name && !matches!(value, SettingValue::Int(count) if count <= most));
-        !asset && !long && usual.get(name) != Some(*value)
-    });
+    let own = effective.iter().filter(|(name, value)| usual.get(name) != Some(*value));
     let mut settings: Vec<String> = own.map(|(name, value)| format!("{name}={value}")).collect();
     for (name, most) in CLOCK_SETTINGS {
         let is_longer = match effective.get(name).or_else(|| usual.get(name)) {
@@ -242,13 +245,17 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
             settings.push(format!("{name}={most}"));
         }
     }
+    let entrant = handle.block_on(app.site_db.entrant(one.entrant)).map_err(|error| error.to_string())?;
+    let account = handle.block_on(app.site_db.account(one.account)).map_err(|error| error.to_string())?;
     Ok(CheckJob {
+        shown: SelfDescription { name: Some(entrant.name), contributor: Some(account.name) },
         game: competition.game,
         competition_folder,
         bot_path: relative_folder,
         settings,
         data,
         deadline: Instant::now() + CHECK_TIMEOUT,
+        forbidden_libraries: read.forbidden_libraries,
     })
 }
 
@@ -299,10 +306,16 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
         seed: None,
         sandbox: SandboxMode::On,
         folder: &job.competition_folder,
+        seats: None,
         keep_record: true,
+        keep_output: true,
         deadline: Some(job.deadline),
+        forbidden_libraries: &job.forbidden_libraries,
+        max_zip_mib: None,
+        make_log: None,
+        debug: DebugLines::Off,
     };
-    let checked = match check(&order, &mut |_| {}) {
+    let mut checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,
         Err(failure) => return CheckVerdict::check_failed(&failure.to_string()),
     };
@@ -310,9 +323,33 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     if let Err(error) = meta.write(&folder) {
         return CheckVerdict::check_failed(&error.to_string());
     }
+    let own_name = checked.says.name.clone().filter(|_| meta.names_itself);
+    add_contradictions(&mut checked, &job.shown, own_name.is_some());
     let state = if checked.accepted { SubmissionState::Accepted } else { SubmissionState::Refused };
     let report = CheckReport::from_check(&checked, &job.hidden_paths());
-    CheckVerdict { state, report, records: checked.records, logs: checked.logs }
+    CheckVerdict { state, report, records: checked.records, logs: checked.logs, own_name }
+}
+
+/// Tells the author where tables show something else than the bot says about itself.
+fn add_contradictions(checked: &mut CheckResult, shown: &SelfDescription, names_itself: bool) {
+    let Some(step) = checked.steps.iter_mut().find(|step| step.name == "loads") else { return };
+    let mut add = |what: &str, shown: &Option<String>, said: &Option<String>, hint: &str| {
+        if let (Some(shown), Some(said)) = (shown, said)
+            && shown != said
+        {
+            let text = format!("the bot says that its {what} is \"{said}\", but tables show \"{shown}\"");
+            step.advice.push(BotRejection::new(text, hint));
+        }
+    };
+    if !names_itself {
+        add("name", &shown.name, &checked.says.name, "submit the bot under that name, or change get_name()");
+    }
+    add(
+        "contributor",
+        &shown.contributor,
+        &checked.says.contributor,
+        "tables show the name of your account here",
+    );
 }
 
 impl CheckJob {

@@ -7,6 +7,7 @@
 
 pub mod budget;
 pub mod check_workers;
+pub mod deadline;
 pub mod find_bot;
 pub mod report;
 pub mod unpack;
@@ -28,8 +29,10 @@ use crate::config::Config;
 use crate::error::{ApiError, ApiResult, StartError};
 use crate::state::AppState;
 
-/// Maximum size of an upload in bytes. A competition can set less.
+/// Maximum size of an upload in bytes that a competition can set.
 pub const MAX_UPLOAD_BYTES: u64 = agon_bots::source::archive::MAX_PACKED_BYTES;
+/// Maximum size of an upload in bytes, unless the competition sets another.
+pub const DEFAULT_UPLOAD_BYTES: u64 = agon_bots::source::archive::DEFAULT_PACKED_BYTES;
 /// Default for the maximum number of bots per contributor.
 pub const DEFAULT_BOTS_PER_CONTRIBUTOR: u32 = 5;
 
@@ -154,6 +157,9 @@ pub struct SubmissionMeta {
     pub single_file: Option<String>,
     /// Bot spec relative to the competition's folder, once it was found.
     pub bot: Option<String>,
+    /// Whether the author gave no name, so that the bot's own is used.
+    #[serde(default)]
+    pub names_itself: bool,
 }
 
 impl SubmissionMeta {

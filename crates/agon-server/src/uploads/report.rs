@@ -83,7 +83,7 @@ impl CheckReport {
             line: rejection.line,
             what: rejection.what.clone(),
             hint: rejection.hint.clone(),
-            trace: rejection.trace.clone(),
+            trace: rejection.trace.to_string(),
         }];
         let step = CheckStep {
             name: step.to_owned(),

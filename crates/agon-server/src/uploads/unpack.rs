@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use agon_bots::source::archive::{unpack_into, write_files};
+use agon_bots::source::archive::{ArchiveLimits, unpack_file, write_files};
+use agon_bots::source::notebook;
+use agon_bots::source::submitted_folder::make_programs_executable;
 use agon_core::Diagnostic;
 use agon_host::BotRejection;
 use agon_host::scratch_dir::make_world_readable;
@@ -23,8 +24,8 @@ pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
             if !one.name.contains(['/', '\\'])
                 && is_archive(&one.name, &one.at).map_err(ApiError::internal)? =>
         {
-            let bytes = fs::read(&one.at).map_err(ApiError::internal)?;
-            unpack_into(&bytes, &folder, "the archive")
+            let file = fs::File::open(&one.at).map_err(ApiError::internal)?;
+            unpack_file(file, &folder, "the archive", ArchiveLimits::of_packed_bytes(upload.max_bytes))
         }
         [one] if !one.name.contains('/') => {
             let (name, done) = keep_single_file(&one.name, &one.at, &folder);
@@ -52,6 +53,9 @@ fn is_archive(name: &str, at: &Path) -> io::Result<bool> {
 /// Keeps a single file: a Python bot. Its name is kept if it is simple, else replaced by `bot.py`.
 fn keep_single_file(name: &str, at: &Path, folder: &Path) -> (Option<String>, Result<(), BotRejection>) {
     let shown: String = name.chars().take(100).collect();
+    if notebook::is_notebook(Path::new(name)) {
+        return (None, Err(notebook::rejection(Path::new(&shown)).in_file(shown)));
+    }
     if !name.to_lowercase().ends_with(".py") {
         let hint = "submit a .py, a .zip or a folder (a program needs an agon.toml in its folder)";
         return (None, Err(BotRejection::new("this is not a bot file", hint).in_file(shown)));
@@ -76,24 +80,6 @@ fn keep_single_file(name: &str, at: &Path, folder: &Path) -> (Option<String>, Re
         )
     });
     (Some(file_name), moved)
-}
-
-/// Makes programs and scripts executable, because archives do not always store the permission.
-fn make_programs_executable(folder: &Path) -> io::Result<()> {
-    use std::io::Read as _;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_programs_executable(&entry.path())?;
-            continue;
-        }
-        let mut start = [0; 4];
-        let read = fs::File::open(entry.path())?.read(&mut start)?;
-        if start[..read].starts_with(b"#!") || start[..read] == *b"\x7fELF" {
-            fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o755))?;
-        }
-    }
-    Ok(())
 }
 
 /// Converts a rejection into an API error.

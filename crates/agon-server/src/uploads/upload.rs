@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_bots::source::archive::{MAX_ENTRIES, UploadedFile};
 use agon_core::record::Digest;
-use agon_site_db::SubmissionId;
+use agon_site_db::{MAX_MARKS, SubmissionId};
 use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest as _, Multipart, Request};
@@ -42,14 +42,20 @@ pub struct Upload {
     pub id: SubmissionId,
     /// The bot's name.
     pub name: Option<String>,
+    /// The bot's name if it does not give itself one.
+    pub default_name: Option<String>,
     /// The bot's role.
     pub role: Option<String>,
     /// Name of the bot's class.
     pub class: Option<String>,
+    /// The marks, as sent: `AI`, or `AI=note`.
+    pub marks: Vec<String>,
     /// The files with their names.
     pub files: Vec<UploadedFile>,
     /// Total size of the files.
     pub bytes: u64,
+    /// Its maximum.
+    pub max_bytes: u64,
     /// SHA-256 of the file, or of all names and contents if there are several.
     pub hash: Digest,
     folder: PathBuf,
@@ -154,6 +160,17 @@ fn body_error(error: &axum::Error) -> ApiError {
         .hint("send the complete form as multipart/form-data")
 }
 
+/// The error of an upload with too large files.
+pub fn too_large_upload(max_bytes: u64) -> ApiError {
+    let limit = if max_bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB ({max_bytes} bytes)", max_bytes >> 20)
+    } else {
+        format!("{max_bytes} bytes")
+    };
+    ApiError::too_large(format!("the upload is larger than {limit}, the limit of this competition"))
+        .hint("remove files that the bot does not need")
+}
+
 fn too_large_form() -> ApiError {
     ApiError::too_large("the form is larger than the maximum upload size")
         .hint("remove files that the bot does not need")
@@ -165,10 +182,13 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
     let mut upload = Upload {
         id,
         name: None,
+        default_name: None,
         role: None,
         class: None,
+        marks: Vec::new(),
         files: Vec::new(),
         bytes: 0,
+        max_bytes,
         hash: Digest([0; 32]),
         folder,
         _spooled: spooled,
@@ -186,11 +206,15 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
                 first.get_or_insert(one);
             }
             "name" => upload.name = read_text("name", field).await?,
+            "default_name" => upload.default_name = read_text("default_name", field).await?,
             "role" => upload.role = read_text("role", field).await?,
             "class" => upload.class = read_text("class", field).await?,
+            "mark" if upload.marks.len() < MAX_MARKS => upload.marks.extend(read_text("mark", field).await?),
+            "mark" => return Err(ApiError::invalid("mark", format!("more than {MAX_MARKS} marks"))),
             other => {
                 let what = format!("unknown field `{}`", other.chars().take(40).collect::<String>());
-                return Err(ApiError::invalid("form", what).hint("use only name, role, class and file"));
+                return Err(ApiError::invalid("form", what)
+                    .hint("use only name, default_name, role, class, mark and file"));
             }
         }
     }
@@ -224,8 +248,7 @@ async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64)
     while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
         upload.bytes += chunk.len() as u64;
         if upload.bytes > max_bytes {
-            return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes"))
-                .hint("remove files that the bot does not need"));
+            return Err(too_large_upload(max_bytes));
         }
         hash.update(&chunk);
         target.write_all(&chunk).await.map_err(ApiError::internal)?;

@@ -33,7 +33,13 @@ pub fn play(
     // One live slot, so that a viewer misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
     let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_live_games);
-    let means = RunContext { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
+    let means = RunContext {
+        runtime: &runtime,
+        executor: &LocalExecutor { jobs, pin: false },
+        stop,
+        boards,
+        run_through: false,
+    };
     let ended = run_competition(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
     ended.map_err(|failure| failure.to_string()).unwrap()

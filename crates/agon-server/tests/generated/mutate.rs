@@ -125,11 +125,18 @@ pub fn anything(chance: &mut Chance) -> Value {
     }
 }
 
+/// A valid competition file.
+pub const COMPETITION: &str = "name = \"Edited\"\ngame = \"connect-five\"\n\n[[phase]]\nname = \"First\"\nformat = \"round-robin\"\n\
+    parts = [{ games = 1, seconds = 1 }]\n\n[[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:stacker\"\n";
+/// A valid word list.
+pub const WORDS: &[u8] = b"ZZ\nZEBRA\n";
+
 /// Valid bodies that cannot be derived from a schema.
 pub fn known_body(operation: &str, chance: &mut Chance) -> Option<Value> {
     let name = format!("1-{}", 1 + chance.below(4));
     match operation {
         "make_ruling" => Some(json!({"kind": "void", "phase": 1, "match": name, "reason": "it was dark"})),
+        "edit_file" => Some(json!({"file": COMPETITION})),
         "sign_in" => Some(json!({"name": "signer", "password": PASSWORD})),
         "change_password" => Some(json!({"old": PASSWORD, "new": PASSWORD})),
         _ => None,

@@ -17,6 +17,12 @@ pub const SECRET: &str = "a seed that must stay secret";
 /// A bot that loads, but exits in its first turn.
 const BROKEN: &str = r#"json:sh -c 'read x; echo "{\"id\": 1}"; echo oops >&2; exit 3'"#;
 
+/// Competitions whose files can be edited.
+const DRAFTS: [&str; 8] = ["edit-1", "edit-2", "edit-3", "edit-4", "edit-5", "edit-6", "edit-7", "edit-8"];
+/// Competitions with word lists of their own.
+const OWN_WORDS: [&str; 8] =
+    ["words-1", "words-2", "words-3", "words-4", "words-5", "words-6", "words-7", "words-8"];
+
 /// Names of the clients, in the order of [`World::clients`].
 pub const CLIENT_NAMES: [&str; 7] = [
     "anonymous",
@@ -183,6 +189,25 @@ impl World {
             }
         }
         organiser.post("competitions/closed/actions", json!({"action": "close"})).await;
+        // Several of each: random requests also delete competitions and files.
+        for id in DRAFTS {
+            let body = json!({"game": "connect-five", "name": id, "id": id, "house": ["random", "stacker"]});
+            let made = organiser.post("competitions", body).await;
+            assert_eq!(made.status, 201, "{}", made.json);
+        }
+        let edited =
+            organiser.put("competitions/edit-1/file", json!({"file": super::mutate::COMPETITION})).await;
+        assert_eq!(edited.status, 200, "{}", edited.json);
+        for id in OWN_WORDS {
+            let body = json!({"game": "word-racer", "name": id, "id": id, "house": ["random", "rows"]});
+            let made = organiser.post("competitions", body).await;
+            assert_eq!(made.status, 201, "{}", made.json);
+            let mut request = organiser.request("PUT", &format!("competitions/{id}/files/words"));
+            request.headers_mut().insert("content-type", "application/octet-stream".parse().unwrap());
+            *request.body_mut() = super::mutate::WORDS.to_vec().into();
+            let answer = organiser.ask(request).await;
+            assert_eq!(answer.status, 204, "{}", answer.json);
+        }
         let made = organiser.post("invitations", json!({"role": "author", "uses": 100})).await;
         made.json["code"].as_str().unwrap().clone_into(&mut self.code);
         author.post("me/tokens", json!({"label": "laptop"})).await;
@@ -264,6 +289,7 @@ impl World {
                 }
             }
         }
+        add_addresses(&mut addresses);
         for (word, values) in [
             ("phases", &["1", "1", "1", "2"][..]),
             ("matches", &["1-1", "1-2", "2-1", "1-3"]),
@@ -281,6 +307,23 @@ impl World {
         }
         self.known = known;
         self.addresses = addresses;
+    }
+}
+
+/// Addresses of operations that random values would hardly ever find.
+fn add_addresses(addresses: &mut BTreeMap<&'static str, Vec<String>>) {
+    let mut add = |path, whole: String| addresses.entry(path).or_default().push(whole);
+    let lift = "/api/v1/competitions/solitude/rulings/1/lift";
+    add("/api/v1/competitions/{id}/rulings/{ruling}/lift", lift.to_owned());
+    for (id, _) in over() {
+        add("/api/v1/competitions/{id}/rulings", format!("/api/v1/competitions/{id}/rulings"));
+    }
+    for id in DRAFTS {
+        add("/api/v1/competitions/{id}/file", format!("/api/v1/competitions/{id}/file"));
+    }
+    for id in OWN_WORDS {
+        let whole = format!("/api/v1/competitions/{id}/files/words");
+        add("/api/v1/competitions/{id}/files/{setting}", whole);
     }
 }
 

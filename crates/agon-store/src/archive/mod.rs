@@ -31,9 +31,11 @@ pub use tables::{Cell, ColumnKind, TABLES, TableSchema};
 use write::ArchiveWriter;
 
 /// First line of an archive; the number is the format version.
-const MAGIC: &str = "agon ledger archive 2\n";
-/// The version before, which is still read: it has the same tables, but seats without meters.
-const PREVIOUS_MAGIC: &str = "agon ledger archive 1\n";
+const MAGIC: &str = "agon ledger archive 3\n";
+/// The versions before, which are still read. They lack the last table, and version 1 has seats without meters.
+const PREVIOUS_MAGICS: [&str; 2] = ["agon ledger archive 1\n", "agon ledger archive 2\n"];
+/// Number of tables in them.
+const PREVIOUS_TABLE_COUNT: usize = 15;
 /// Beginning of the first line in all format versions.
 const MAGIC_PREFIX: &str = "agon ledger archive ";
 

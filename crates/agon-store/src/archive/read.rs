@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use agon_core::record::Digest;
 use zstd::stream::read::Decoder;
 
-use super::content::{ContentHasher, ContentSummary};
+use super::content::{ContentHasher, ContentSummary, RowEncoder};
 use super::tables::COMMITMENT_COLUMN;
-use super::{Cell, ColumnKind, MAGIC, MAGIC_PREFIX, PREVIOUS_MAGIC, TABLES, TableSchema, io_failed};
+use super::{
+    Cell, ColumnKind, MAGIC, MAGIC_PREFIX, PREVIOUS_MAGICS, PREVIOUS_TABLE_COUNT, TABLES, TableSchema,
+    io_failed,
+};
 use crate::{Result, StoreError};
 
 /// Maximum length of a text or byte value.
@@ -22,6 +25,8 @@ pub struct ArchiveReader {
     hasher: ContentHasher,
     /// Index of the current table in [`TABLES`].
     table_index: usize,
+    /// Number of tables in the archive. An older version lacks the last ones.
+    table_count: usize,
     /// The only row of the first table. It is read early because it identifies the ledger to create.
     first_row: Option<Vec<Cell>>,
 }
@@ -46,7 +51,8 @@ impl ArchiveReader {
         if !magic.starts_with(MAGIC_PREFIX.as_bytes()) {
             return Err(invalid("it does not start with the header of an archive"));
         }
-        if ![MAGIC, PREVIOUS_MAGIC].map(str::as_bytes).contains(&magic.as_slice()) {
+        let is_previous = PREVIOUS_MAGICS.map(str::as_bytes).contains(&magic.as_slice());
+        if magic != MAGIC.as_bytes() && !is_previous {
             return Err(invalid("it was written by a newer Agon"));
         }
         let input = BufReader::new(Decoder::with_buffer(file).map_err(failed)?);
@@ -55,6 +61,7 @@ impl ArchiveReader {
             input,
             hasher: ContentHasher::default(),
             table_index: 0,
+            table_count: if is_previous { PREVIOUS_TABLE_COUNT } else { TABLES.len() },
             first_row: None,
         };
         reader.header(&TABLES[0])?;
@@ -77,10 +84,14 @@ impl ArchiveReader {
             return Ok(Some(first_row));
         }
         debug_assert_eq!(table.name, TABLES[self.table_index].name);
+        if self.table_index >= self.table_count {
+            self.add_missing_table(table);
+            return Ok(None);
+        }
         let row = self.next_row()?;
         if row.is_none() {
             self.table_index += 1;
-            match TABLES.get(self.table_index) {
+            match TABLES.get(self.table_index).filter(|_| self.table_index < self.table_count) {
                 Some(next) => self.header(next)?,
                 None => self.end()?,
             }
@@ -104,6 +115,14 @@ impl ArchiveReader {
     /// Error that says what is wrong with the archive.
     pub fn invalid(&self, what: impl Into<String>) -> StoreError {
         StoreError::InvalidArchive { place: self.path.display().to_string(), what: what.into() }
+    }
+
+    /// A table that archives of an older version lack has no rows. The hash of the content is that of a ledger of this version.
+    fn add_missing_table(&mut self, table: &'static TableSchema) {
+        self.table_index += 1;
+        let mut encoder = RowEncoder::default();
+        self.hasher.update(encoder.table(table));
+        self.hasher.update(encoder.end());
     }
 
     fn header(&mut self, table: &'static TableSchema) -> Result<()> {

@@ -53,7 +53,7 @@ const fn table(
 }
 
 /// All tables. Snapshots and the total size of bot output are not included, because they can be computed.
-pub static TABLES: [TableSchema; 15] = [
+pub static TABLES: [TableSchema; 16] = [
     table(
         "competition",
         1,
@@ -184,6 +184,7 @@ pub static TABLES: [TableSchema; 15] = [
             ("at", N),
         ],
     ),
+    table("bot_description", 2, &[("entrant", N), ("version", N), ("name", T), ("contributor", T)]),
 ];
 
 /// Index of the state column in `phase`. During an import the state is `running`; the archived state is set at the end.

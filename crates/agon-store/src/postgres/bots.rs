@@ -1,5 +1,6 @@
 //! Bot versions and `data/` folders.
 
+use agon_core::SelfDescription;
 use agon_league::{Entrant, MatchKey};
 use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, Row as _};
@@ -86,15 +87,28 @@ pub async fn add_version(change: &mut PgConnection, bot: &NewBotVersion) -> Resu
     .bind(archive)
     .bind(i64::from(bot.from_phase))
     .bind(bot.at.0)
-    .execute(change)
+    .execute(&mut *change)
     .await?;
+    if !bot.says.is_empty() {
+        sqlx::query(
+            "INSERT INTO bot_description (entrant, version, name, contributor) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(i64::from(bot.entrant.0))
+        .bind(i64::from(version))
+        .bind(bot.says.name.as_deref().map(escape))
+        .bind(bot.says.contributor.as_deref().map(escape))
+        .execute(change)
+        .await?;
+    }
     Ok(version)
 }
 
 pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, AttemptError> {
     let rows = sqlx::query(
-        "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
-         FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
+        "SELECT bot.entrant, bot.version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted, says.name, says.contributor
+         FROM bot LEFT JOIN blob ON blob.id = bot.archive
+         LEFT JOIN bot_description says ON says.entrant = bot.entrant AND says.version = bot.version
+         ORDER BY bot.entrant, bot.version",
     )
     .fetch_all(connection)
     .await?;
@@ -110,6 +124,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Attem
                 archive: archive.map(digest_from_bytes).transpose()?,
                 from_phase: number(row, 6)?,
                 at: Timestamp(row.try_get(7)?),
+                says: SelfDescription { name: optional_text(row, 8)?, contributor: optional_text(row, 9)? },
             })
         })
         .collect()

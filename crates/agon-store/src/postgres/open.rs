@@ -16,6 +16,7 @@ use crate::{NewLedger, Result, StoreError};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_ledger.sql"),
     include_str!("../../migrations/postgres/0002_seat_meters.sql"),
+    include_str!("../../migrations/postgres/0003_bot_descriptions.sql"),
 ];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;

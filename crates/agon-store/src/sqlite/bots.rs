@@ -1,5 +1,6 @@
 //! Bot versions and `data/` folders.
 
+use agon_core::SelfDescription;
 use agon_league::{Entrant, MatchKey};
 use sha2::{Digest as _, Sha256};
 use sqlx::sqlite::SqliteRow;
@@ -71,14 +72,28 @@ impl SqliteLedger {
         .execute(&mut *change)
         .await
         .map_err(&failed)?;
+        if !bot.says.is_empty() {
+            sqlx::query(
+                "INSERT INTO bot_description (entrant, version, name, contributor) VALUES (?, ?, ?, ?)",
+            )
+            .bind(bot.entrant.0)
+            .bind(version)
+            .bind(bot.says.name.as_deref())
+            .bind(bot.says.contributor.as_deref())
+            .execute(&mut *change)
+            .await
+            .map_err(&failed)?;
+        }
         self.commit(change).await?;
         Ok(version)
     }
 
     pub(super) async fn read_bots(&self) -> Result<Vec<BotVersion>> {
         sqlx::query(
-            "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
-             FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
+            "SELECT bot.entrant, bot.version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted, says.name, says.contributor
+             FROM bot LEFT JOIN blob ON blob.id = bot.archive
+             LEFT JOIN bot_description says ON says.entrant = bot.entrant AND says.version = bot.version
+             ORDER BY bot.entrant, bot.version",
         )
         .try_map(|row: SqliteRow| {
             let archive: Option<Vec<u8>> = row.try_get(5)?;
@@ -91,6 +106,7 @@ impl SqliteLedger {
                 archive: archive.as_deref().map(digest).transpose()?,
                 from_phase: row.try_get(6)?,
                 at: Timestamp(row.try_get(7)?),
+                says: SelfDescription { name: row.try_get(8)?, contributor: row.try_get(9)? },
             })
         })
         .fetch_all(&self.readers)

@@ -17,11 +17,12 @@ use crate::{NewLedger, Result, StoreError};
 /// Application id in the file header: `Agon`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"Agon");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/0001_ledger.sql"),
     include_str!("../../migrations/0002_rulings_and_logs.sql"),
     include_str!("../../migrations/0003_workers.sql"),
     include_str!("../../migrations/0004_seat_meters.sql"),
+    include_str!("../../migrations/0005_bot_descriptions.sql"),
 ];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -88,6 +88,7 @@ fn game_result(rng: &mut FastRng, seated: &[Entrant], game: u32) -> GameResult {
         thought_ns: u64::from(rng.below(2_000_000)),
         longest_ns: u64::from(rng.below(90_000)),
         meter: None,
+        empty_ns: 0,
     });
     GameResult {
         part: (game % 2) as u8,

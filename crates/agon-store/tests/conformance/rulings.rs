@@ -22,6 +22,7 @@ async fn started_ledger(storage: &impl TestStorage, matches: u64) -> Box<dyn Led
             archive: None,
             from_phase: 0,
             at: Timestamp(1),
+            says: agon_core::SelfDescription::default(),
         };
         ledger.add_bot_version(&bot).await.unwrap();
     }

@@ -1,7 +1,7 @@
 //! Competition data, phases and bots.
 
-use agon_core::ErrorKind;
 use agon_core::record::Digest;
+use agon_core::{ErrorKind, SelfDescription};
 use agon_league::Entrant;
 use agon_store::{ConfigVersion, NewBotVersion, PhaseState, SecretSeed, StoreError, Timestamp};
 
@@ -97,6 +97,7 @@ pub async fn bots_are_stored_by_version(storage: &impl TestStorage) {
         archive: (entrant == 1).then(|| hash.as_bytes().to_vec()),
         from_phase,
         at: Timestamp(from_phase.into()),
+        says: SelfDescription::new((entrant == 1).then_some(hash), None),
     };
     assert_eq!(ledger.add_bot_version(&bot(1, "a", 0)).await.unwrap(), 1);
     assert_eq!(ledger.add_bot_version(&bot(0, "x", 0)).await.unwrap(), 1);
@@ -122,6 +123,8 @@ pub async fn bots_are_stored_by_version(storage: &impl TestStorage) {
         bots.iter().map(|bot| (bot.entrant.0, bot.version, &*bot.hash, bot.from_phase)).collect();
     assert_eq!(listed, [(0, 1, "x", 0), (1, 1, "a", 0), (1, 2, "b", 1), (1, 3, "a", 2)]);
     assert_eq!((bots[0].commit.as_deref(), bots[1].commit.as_deref()), (None, Some("c0ffee")));
+    let says: Vec<_> = bots.iter().map(|bot| bot.says.name.as_deref()).collect();
+    assert_eq!(says, [None, Some("a"), Some("b"), Some("a")], "what each version says about itself");
     assert_eq!((&*bots[1].spec, bots[2].at), ("bots/1.py", Timestamp(1)));
     assert_eq!(bots[1].archive, Some(SecretSeed::new("a").commitment()));
     assert_eq!(ledger.bot_archive(Entrant(1), 2).await.unwrap().as_deref(), Some(&b"b"[..]));

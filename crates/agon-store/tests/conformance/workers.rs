@@ -35,6 +35,7 @@ async fn started_ledger(storage: &impl TestStorage) -> Box<dyn Ledger> {
             archive: None,
             from_phase: 0,
             at: Timestamp(1),
+            says: agon_core::SelfDescription::default(),
         };
         ledger.add_bot_version(&bot).await.unwrap();
     }

@@ -36,13 +36,21 @@ impl fmt::Debug for LedgerArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "The file holds the competition as the game's document describes it, with the house bots as entrants and a comment on every key. \
-                  docs/competition-file.md explains all keys."
+                  docs/competition-file.md explains all keys.\n\n\
+                  BOT is a folder, a .py, .py:Class or .zip, an entry of a players.yml (FILE#NAME), or house:NAME. It gets the name of its folder or file. \
+                  In a game with roles it is entered in each role, or in that of its class."
 )]
 pub struct Init {
     /// Game id, as listed by `agon games`
     pub game: String,
     /// File to write, such as cup.toml
     pub file: PathBuf,
+    /// Enter this bot, before the house bots; may be repeated
+    #[arg(long = "bot", value_name = "BOT")]
+    pub bots: Vec<String>,
+    /// Write a short competition instead, which is played in seconds
+    #[arg(long)]
+    pub short: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -52,14 +60,15 @@ pub struct Init {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Results are stored in a ledger beside the file (NAME.ledger), or in a database (--database). CTRL-C finishes the current games and stops; a second CTRL-C stops \
-                  at once. Run the command again to resume. Agon prints the SHA-256 of the secret seed at the start and the seed itself at the end. With --nats, \
+                  at once. Run the command again to resume. Before a phase with `resubmit = true` the command stops, so that bots can be replaced: run it again to start that phase. Agon prints the SHA-256 of the secret seed at the start and the seed itself at the end. With --nats, \
                   workers (`agon worker`) play the matches, and the table is the same (docs/deploying.md)."
 )]
 pub struct Run {
-    /// Competition file (`agon init GAME FILE` writes one), or a players.yml
+    /// Competition file (`agon init GAME FILE` writes one), or a players.yml [default: conf/players.yml]
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// For a players.yml: folder with the bots' folders; each pair plays twice, results go to DIR/results
+    pub file: Option<PathBuf>,
+    /// For a players.yml: folder with the bots' folders; each pair plays twice, results go to DIR/results [default: run, or
+    /// the list's folder if there is no folder run]
     #[arg(long, value_name = "DIR")]
     pub base: Option<PathBuf>,
     /// Parallel games [default: number of CPU cores]
@@ -71,9 +80,15 @@ pub struct Run {
     /// Start over; the old ledger is renamed
     #[arg(long)]
     pub fresh: bool,
+    /// Play all phases without a break, also where the file has `resubmit = true`
+    #[arg(long = "run-through")]
+    pub without_break: bool,
     /// Pin each game and its bots to one CPU core
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub pin: OnOff,
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
     /// Print events as JSON, one object per line
     #[arg(long)]
     pub json: bool,
@@ -108,7 +123,7 @@ pub struct Table {
 /// `agon export`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs and, when the competition is finished, records.agon. \
+    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json (beside the bots of the next phase it is published_history.json), Connect Five's logs and, when the competition is finished, records.agon. \
                   Seeds and records are secret until then.\n\n\
                   With --archive, Agon writes the whole ledger to one file. `agon import` creates a ledger from it, in a file or in a database, so that you can resume elsewhere. \
                   The archive contains the secret seed, so only you can read the file: keep it that way. Fails while the competition is running."

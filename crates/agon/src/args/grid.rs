@@ -106,6 +106,9 @@ pub struct Worker {
     /// Parallel games [default: number of CPU cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// List of Python packages that bots may import (requirements.txt), fetched once
+    #[arg(long, value_name = "LIST")]
+    pub packages: Option<PathBuf>,
     /// Cache folder for bots and their files [default: ~/.cache/agon/worker]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,

@@ -5,8 +5,9 @@ pub mod grid;
 mod log;
 mod server;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use agon_bots::debug_line::PythonOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use agon_bots::SandboxMode;
@@ -51,7 +52,7 @@ pub enum Command {
     New(New),
     /// Play games between bots, or against bots yourself
     Play(Play),
-    /// Check a bot: source, loading, trial game
+    /// Check a bot: source, loading, trial games
     Check(Check),
     /// Time bots: mean, min, max, p50 and p99 per move; profile a Python bot
     Trial(Trial),
@@ -85,6 +86,41 @@ pub enum Command {
     Update(Update),
     /// Check that this machine has what Agon needs; with --nats and --database, check those servers too
     Doctor(Doctor),
+    /// Print a completion script for bash, zsh or fish
+    Completions(Completions),
+    /// Write man pages, one for each command
+    Man(Man),
+}
+
+/// `agon completions`
+#[derive(Args, Debug)]
+#[command(after_help = "bash: agon completions bash > ~/.local/share/bash-completion/completions/agon\n\
+                  zsh: agon completions zsh > DIR/_agon, for a DIR in $fpath\n\
+                  fish: agon completions fish > ~/.config/fish/completions/agon.fish")]
+pub struct Completions {
+    /// Shell that reads the script
+    #[arg(value_enum)]
+    pub shell: CompletionShell,
+}
+
+/// Shell of a completion script.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CompletionShell {
+    /// GNU Bash
+    Bash,
+    /// Z shell
+    Zsh,
+    /// fish
+    Fish,
+}
+
+/// `agon man`
+#[derive(Args, Debug)]
+#[command(after_help = "Read one with: man DIR/agon-play.1")]
+pub struct Man {
+    /// Folder for the pages; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// `agon demo`
@@ -172,7 +208,7 @@ pub struct New {
     /// Folder to create; the bot gets its name
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Language: python, rust, cpp, java or js
+    /// Language: python, rust, cpp, java or js; scala for Word Racer
     #[arg(long, value_name = "LANG", default_value = "python")]
     pub lang: String,
     /// Write the files, but do not build the bot
@@ -186,9 +222,10 @@ pub struct New {
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`), a folder with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a folder or .zip with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
  describes the protocol; in Word Racer a command speaks the game's text protocol, json:COMMAND speaks JSON), or human (you, in this \
- terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder."
+ terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder.\n\n\
+ Exit code 0: all games were played. 1: stopped by CTRL-C; the table so far is printed."
 )]
 pub struct Play {
     /// Game id, as listed by `agon games`
@@ -196,7 +233,7 @@ pub struct Play {
     /// Bots in seat order
     #[arg(required = true, value_name = "BOT")]
     pub bots: Vec<String>,
-    /// Number of games; in turn-based games the first move alternates
+    /// Number of games; in turn-based games the first move alternates. CTRL-C stops after the current games: the table, the record and the logs hold what was played
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub games: u32,
     /// Games per match, for games whose bots learn during a match [default: all games]
@@ -211,12 +248,18 @@ pub struct Play {
     /// Write a record of all games to this file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write requests, answers and output of each program to this folder, one file per game and seat
+    /// Overwrite the file of --record if it exists
+    #[arg(long, requires = "record")]
+    pub force: bool,
+    /// Write requests, answers and output of each program to this folder, one file per game and seat; the logs of an earlier run are removed
     #[arg(long, value_name = "DIR")]
     pub logs: Option<PathBuf>,
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Interpreter and packages for Python bots.
+    #[command(flatten)]
+    pub python: Python,
     /// Ignored; kept so that old scripts still run. `strict` is the only mode.
     #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
     pub stateless: Option<String>,
@@ -232,6 +275,12 @@ pub struct Play {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
+    /// Play step by step: show each turn and wait for Enter before the next one
+    #[arg(long, conflicts_with_all = ["json", "watch"])]
+    pub step: bool,
 }
 
 /// Parses `--stateless`. Only the value `strict` is left.
@@ -257,20 +306,43 @@ pub enum OnOff {
 /// `agon check`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is a Python bot (a folder, a .py, .py:Class or .zip), a players.yml entry (FILE#NAME), a command in quotes or \
-                  json:COMMAND. What the bot learns in the trial game is discarded. Exit code 0: accepted; 1: not accepted, with the problems to fix."
+    after_help = "BOT is a Python bot (a folder, a .py, .py:Class or .zip), a folder or .zip with an agon.toml, a players.yml entry (FILE#NAME), a command in quotes or \
+                  json:COMMAND. After a short trial game the bot plays games of full length against a weak and a strong house bot, each for at most 15 seconds. \
+                  A fault for which the rules only let the bot stay where it is gives a warning. What the bot learns is discarded.\n\n\
+                  Exit code 0: accepted; 1: not accepted, with the problems to fix."
 )]
 pub struct Check {
     /// Game id, as listed by `agon games`
     pub game: String,
     /// Bot to check
     pub bot: String,
-    /// Seed and settings of the trial game.
+    /// Seed and settings of the trial games.
     #[command(flatten)]
     pub setup: Setup,
+    /// Number of seats [default: the game's minimum]
+    #[arg(long, value_name = "N")]
+    pub seats: Option<usize>,
+    /// Write a record of the trial games to this file
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Overwrite the file of --record
+    #[arg(long, requires = "record")]
+    pub force: bool,
+    /// Write requests, answers and output of the bot to this folder, one file per trial game
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
     /// Run the bot in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Interpreter and packages for Python bots.
+    #[command(flatten)]
+    pub python: Python,
+    /// Python module that the bot may not import, as in `forbidden_libraries` of a competition file; repeatable
+    #[arg(long = "forbid", value_name = "LIBRARY")]
+    pub forbidden: Vec<String>,
+    /// Maximum size of a .zip in MiB, like `max_zip_mib` of a competition file [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub max_zip_mib: Option<u32>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -293,6 +365,9 @@ pub struct Replay {
     /// Print every Nth turn as text [default: about 24 turns of the game]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+    /// Show ids as numbers instead of letters, in a game that has ids; in the full-screen player, press i
+    #[arg(long, requires = "watch")]
+    pub numbers: bool,
     /// Write the replay as one HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json"])]
     pub html: Option<PathBuf>,
@@ -312,7 +387,7 @@ pub struct Replay {
 #[command(
     after_help = "Agon times each BOT separately. The BOT plays the first seat (in Hide and Seek each role that it can play), house bots play the others. Games \
                   run one at a time, so that they do not disturb the times. Times are what the game's clock would charge: wall time without waiting for a \
-                  processor."
+                  processor.\n\nExit code 0: all games were played. 1: a bot gave no answer, or you pressed CTRL-C; the table so far is printed."
 )]
 pub struct Trial {
     /// Game id, as listed by `agon games`
@@ -341,6 +416,9 @@ pub struct Trial {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Interpreter and packages for Python bots.
+    #[command(flatten)]
+    pub python: Python,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -396,6 +474,9 @@ pub struct Compare {
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Interpreter and packages for Python bots.
+    #[command(flatten)]
+    pub python: Python,
     /// Ignored; kept so that old scripts still run. `strict` is the only mode.
     #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
     pub stateless: Option<String>,
@@ -432,15 +513,28 @@ pub struct Debug {
     /// Stop a Python bot in pdb at the turn [default turn: its first fault, else its first turn]; runs without the sandbox
     #[arg(long, conflicts_with = "json")]
     pub pdb: bool,
+    /// Let the debugger of an editor attach at the turn (debugpy), on this port of 127.0.0.1; otherwise like --pdb
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["json", "pdb"])]
+    pub attach: Option<u16>,
     /// Run programs in the sandbox; use `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = SandboxMode::On)]
     pub sandbox: SandboxMode,
+    /// Interpreter and packages for Python bots.
+    #[command(flatten)]
+    pub python: Python,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// File that the game was played with instead of the one that Agon ships, such as words=FILE
     #[arg(long = "set", value_name = "KEY=FILE")]
     pub settings: Vec<String>,
+}
+
+impl Debug {
+    /// Whether a person debugs the bot.
+    pub const fn is_interactive(&self) -> bool {
+        self.pdb || self.attach.is_some()
+    }
 }
 
 /// `agon doctor`
@@ -460,4 +554,51 @@ pub struct Doctor {
     /// NATS server to check.
     #[command(flatten)]
     pub nats: Nats,
+}
+
+/// Interpreter and packages for Python bots.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Python {
+    /// Python interpreter for bots, or the folder of a virtual environment [default: `AGON_PYTHON`, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    pub python: Option<PathBuf>,
+    /// List of Python packages that bots may import (requirements.txt), fetched once
+    #[arg(long, value_name = "LIST")]
+    pub packages: Option<PathBuf>,
+}
+
+impl Python {
+    /// The same for lines that authors paste.
+    pub fn options(&self) -> PythonOptions<'_> {
+        PythonOptions { interpreter: self.python.as_deref(), packages: self.packages.as_deref() }
+    }
+}
+
+impl Command {
+    /// The interpreter that the command was given for its bots.
+    pub fn python(&self) -> Option<&Path> {
+        match self {
+            Self::Play(args) => args.python.python.as_deref(),
+            Self::Check(args) => args.python.python.as_deref(),
+            Self::Trial(args) => args.python.python.as_deref(),
+            Self::Compare(args) => args.python.python.as_deref(),
+            Self::Debug(args) => args.python.python.as_deref(),
+            Self::Run(args) => args.python.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The list of packages that the command was given for its bots. (`agon run` has it in the competition file.)
+    pub fn packages(&self) -> Option<&Path> {
+        match self {
+            Self::Play(args) => args.python.packages.as_deref(),
+            Self::Check(args) => args.python.packages.as_deref(),
+            Self::Trial(args) => args.python.packages.as_deref(),
+            Self::Compare(args) => args.python.packages.as_deref(),
+            Self::Debug(args) => args.python.packages.as_deref(),
+            Self::Serve(args) => args.packages.as_deref(),
+            Self::Worker(args) => args.packages.as_deref(),
+            _ => None,
+        }
+    }
 }

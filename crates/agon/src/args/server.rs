@@ -35,6 +35,9 @@ pub struct Serve {
     /// Data folder
     #[arg(long, value_name = "DIR", default_value = "agon-data")]
     pub data: PathBuf,
+    /// List of Python packages that bots may import (requirements.txt), fetched once
+    #[arg(long, value_name = "LIST")]
+    pub packages: Option<PathBuf>,
     /// Database for the ledgers, `postgres://USER@HOST/NAME` [default: one file per competition]; sqlite:PATH moves accounts and submissions
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
@@ -98,6 +101,9 @@ pub struct Submit {
     /// Submit a new version of your bot with this name
     #[arg(long, value_name = "NAME")]
     pub version_of: Option<String>,
+    /// Mark the bot in tables: AI or exploit, with a note as "AI=which part AI wrote"; can be repeated. A new version keeps earlier marks
+    #[arg(long, value_name = "MARK[=NOTE]")]
+    pub mark: Vec<String>,
     /// Class of the bot, if the files contain several candidates
     #[arg(long, value_name = "CLASS")]
     pub class: Option<String>,

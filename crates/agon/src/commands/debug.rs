@@ -4,19 +4,23 @@ use std::ops::ControlFlow;
 
 use agon_bots::PrepareContext;
 use agon_bots::error::Diagnostic;
+use agon_bots::source::archive::{ArchiveLimits, MAX_PACKED_BYTES};
 use agon_core::record::Record;
 use agon_core::sanitize::one_line;
 use agon_core::text_format::plural;
-use agon_core::{AnswerTimes, Assets, FaultReport, Seat, Settings};
+use agon_core::{AnswerTimes, Assets, FaultReport, Picture, Seat, Settings, Viewpoint};
 use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
+use agon_engine::debug_replay::fault_after_game;
 use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
 use agon_host::interactive::with_module;
 use serde_json::{Value as Json, json};
 
+use super::call_arguments::{self, CallArgument};
 use super::pdb;
 use crate::args::{Debug, SandboxMode};
 use crate::logs::{fault_text, indent, times_text};
 use crate::pretty::pretty;
+use crate::watch::paint;
 use crate::{errors, output, record_files, setup};
 
 /// One seat of one recorded game, and the bot to ask.
@@ -44,12 +48,16 @@ struct ReaskedAnswer {
     times: AnswerTimes,
     printed: String,
     same: bool,
+    /// Whether this is what the bot does after the game.
+    is_end: bool,
+    /// Arguments of the call, if it is a Python bot's and they were asked for.
+    arguments: Option<Vec<CallArgument>>,
 }
 
 /// Asks the bot again.
 pub fn run(args: &Debug) -> Result<(), Diagnostic> {
     let session = parse(args)?;
-    if args.pdb { pdb::run(&session) } else { compare(&session) }
+    if args.is_interactive() { pdb::run(&session) } else { compare(&session) }
 }
 
 fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
@@ -82,7 +90,11 @@ fn parse(args: &Debug) -> Result<DebugSession<'_>, Diagnostic> {
         ));
     };
     let requests = film.requests(seat);
-    check_turn(args.turn, film.len() - 1, seat, &requests)?;
+    if names_the_end(args, film.record(), seat) {
+        check_end(args, film.len() - 1)?;
+    } else {
+        check_turn(args.turn, film.len() - 1, seat, &requests)?;
+    }
     let (bot, changed) = find_bot(args, table.as_ref(), film.record(), seat, (&settings, &assets))?;
     Ok(DebugSession { args, table, films, first, seat, bot, changed, requests })
 }
@@ -102,6 +114,23 @@ fn game_index(args: &Debug, count: usize) -> Result<usize, Diagnostic> {
             format!("use a number from 1 to {count}"),
         )),
     }
+}
+
+/// Whether `--turn` names the end of the game: one more than the last turn, if the bot has failed there.
+fn names_the_end(args: &Debug, record: &Record, seat: Seat) -> bool {
+    args.turn == Some(record.turns.len() as u32 + 1) && fault_after_game(record, seat).is_some()
+}
+
+/// Rejects a debugger after the end of a game with this number of turns.
+fn check_end(args: &Debug, turns: usize) -> Result<(), Diagnostic> {
+    if !args.is_interactive() {
+        return Ok(());
+    }
+    let option = if args.pdb { "--pdb" } else { "--attach" };
+    Err(Diagnostic::wrong_use(
+        format!("{option}: a debugger stops a bot in a turn, and the game is over after turn {turns}"),
+        format!("omit {option} to see the exception and its line"),
+    ))
 }
 
 fn check_turn(
@@ -143,9 +172,11 @@ fn find_bot(
 ) -> Result<(PlayerSpec, bool), Diagnostic> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
-    let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
+    let sandbox = if args.is_interactive() { SandboxMode::Off } else { args.sandbox };
     let context = PrepareContext {
         settings: Some(settings),
+        // The bot was accepted when the game was played, by whatever limit.
+        archive_limits: ArchiveLimits::of_packed_bytes(MAX_PACKED_BYTES),
         ..setup::prepare_context(&record.header.game, sandbox, true)
     };
     let prepared = setup::prepare_bot(spec, &context).map_err(|failure| match args.bot {
@@ -192,7 +223,7 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
     session
         .table
         .reask(&records, session.seat, &session.bot, &assets, &mut |request| {
-            asked += 1;
+            asked += usize::from(!request.is_end);
             let here = request.game == last_game && Some(request.request.turn) == session.args.turn;
             if here {
                 at_turn = Some(ReaskedAnswer::new(session.first, request));
@@ -205,13 +236,15 @@ fn compare(session: &DebugSession<'_>) -> Result<(), Diagnostic> {
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .map_err(|e| errors::replay(&session.args.record, session.game_number(), e))?;
+    if let Some(one) = at_turn.as_mut().filter(|one| !one.is_end) {
+        one.arguments = call_arguments::call_arguments(session, &one.request);
+    }
     if session.args.json {
         output::print_json("debug", session.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     } else {
         output::print(&session.text(asked, first_difference.as_ref(), at_turn.as_ref()))?;
     }
-    first_difference
-        .map_or(Ok(()), |one| Err(difference_error(one.game, one.request.turn, session.args.turn.is_none())))
+    first_difference.map_or(Ok(()), |one| Err(one.difference(session.args.turn.is_none())))
 }
 
 /// The negative result: an answer differs from the recorded one.
@@ -244,17 +277,18 @@ impl DebugSession<'_> {
     fn text(&self, asked: usize, first: Option<&ReaskedAnswer>, at_turn: Option<&ReaskedAnswer>) -> String {
         let mut text = self.title();
         if let Some(one) = at_turn {
-            text += &self.turn_text(&one.request);
+            text += &if one.is_end {
+                self.end_text()
+            } else {
+                self.turn_text(&one.request, one.arguments.as_deref())
+            };
             text += &one.text();
         }
         match first {
             Some(one)
                 if at_turn.is_some_and(|at| (at.game, at.request.turn) == (one.game, one.request.turn)) => {}
             Some(one) => {
-                text += &format!(
-                    "\nfirst difference: game {}, turn {}, {}\n",
-                    one.game, one.request.turn, one.request.name
-                );
+                text += &format!("\nfirst difference: game {}, {}\n", one.game, one.place());
                 text += &one.text();
             }
             None => {
@@ -269,21 +303,39 @@ impl DebugSession<'_> {
         text
     }
 
-    /// Heading of a turn and the bot's observation.
-    pub fn turn_text(&self, request: &RecordedRequest) -> String {
+    /// The position before a turn, as the seat sees it.
+    fn picture(&self, request: &RecordedRequest) -> Option<Picture> {
+        let turn = request.turn.checked_sub(1)? as usize;
+        Some(self.film()?.picture(turn, Viewpoint::Seat(self.seat)))
+    }
+
+    /// Heading of the end of the game, and the last position.
+    fn end_text(&self) -> String {
+        let Some(film) = self.film() else { return String::new() };
+        let turns = film.len() - 1;
+        let picture = film.picture(turns, Viewpoint::Seat(self.seat));
+        let heading = format!("\nafter the end of the game, which had {}\n", plural(turns, "turn", "turns"));
+        heading + &paint::ansi(&picture, output::colour())
+    }
+
+    /// Heading of a turn, the position, and what the bot is asked: the arguments of its function, its input, or its observation.
+    pub fn turn_text(&self, request: &RecordedRequest, arguments: Option<&[CallArgument]>) -> String {
         let Some(film) = self.film() else { return String::new() };
         let seen = film.observation(request.turn, self.seat);
         let lines = seen.text.filter(|_| matches!(&self.bot, PlayerSpec::Program(one) if !one.json_lines));
         let turns = film.len() - 1;
+        let picture = self.picture(request).map(|picture| paint::ansi(&picture, output::colour()));
         let heading = format!(
-            "\nturn {} of {turns}, {}, time limit {}\n",
+            "\nturn {} of {turns}, {}, time limit {}\n{}",
             request.turn,
             request.name,
-            output::time(request.limit)
+            output::time(request.limit),
+            picture.unwrap_or_default(),
         );
-        match lines {
-            Some(lines) => format!("{heading}input:\n{}", indent(&lines)),
-            None => format!("{heading}observation:\n{}\n", pretty(&seen.json)),
+        match (lines, arguments) {
+            (Some(lines), _) => format!("{heading}input:\n{}", indent(&lines)),
+            (None, Some(arguments)) => format!("{heading}called with:\n{}", call_arguments::text(arguments)),
+            (None, None) => format!("{heading}observation:\n{}\n", pretty(&seen.json)),
         }
     }
 
@@ -291,6 +343,9 @@ impl DebugSession<'_> {
         let record = self.film().map(Film::record);
         let name = record.and_then(|r| r.header.seats.get(self.seat.index())).map(|who| who.name.as_str());
         let observation = |one: &ReaskedAnswer| {
+            if one.is_end {
+                return None;
+            }
             let film = self.films.get(one.game.checked_sub(self.first + 1)?)?;
             serde_json::from_str::<Json>(&film.observation(one.request.turn, self.seat).json).ok()
         };
@@ -305,7 +360,13 @@ impl DebugSession<'_> {
             "asked": asked,
             "same": first.is_none(),
             "first_difference": first.map(|one| one.json(observation(one).as_ref())),
-            "turn": at_turn.map(|one| one.json(observation(one).as_ref())),
+            "turn": at_turn.map(|one| {
+                let mut turn = one.json(observation(one).as_ref());
+                turn["picture"] = json!(self.picture(&one.request).map(|picture| picture.plain()));
+                let arguments = one.arguments.as_ref();
+                turn["arguments"] = arguments.map_or(Json::Null, |list| list.iter().map(CallArgument::json).collect());
+                turn
+            }),
         })
     }
 }
@@ -319,12 +380,33 @@ impl ReaskedAnswer {
             times: asked.times,
             printed: asked.output.clone(),
             same: asked.is_same(),
+            is_end: asked.is_end,
+            arguments: None,
         }
     }
 
+    /// Where in the game.
+    fn place(&self) -> String {
+        if self.is_end {
+            return "after its end".to_owned();
+        }
+        format!("turn {}, {}", self.request.turn, self.request.name)
+    }
+
+    /// The negative result: this answer differs from the recorded one.
+    fn difference(&self, hint: bool) -> Diagnostic {
+        if self.is_end {
+            let what = format!("game {}: what the bot does after its end differs from the record", self.game);
+            return Diagnostic::rejected(what);
+        }
+        difference_error(self.game, self.request.turn, hint)
+    }
+
     fn text(&self) -> String {
-        let mut text = reply_text("recorded", &self.request.recorded, self.request.times, false);
-        text += &reply_text(now_title(self.same), &self.now, self.times, self.printed.is_empty());
+        // What a bot does after a game is not timed.
+        let times = |times: AnswerTimes| (!self.is_end).then_some(times);
+        let mut text = reply_text("recorded", &self.request.recorded, times(self.request.times), false);
+        text += &reply_text(now_title(self.same), &self.now, times(self.times), self.printed.is_empty());
         if self.same
             && self.request.recorded.as_ref().err().map(|f| &f.message)
                 != self.now.as_ref().err().map(|f| &f.message)
@@ -356,18 +438,19 @@ pub const fn now_title(same: bool) -> &'static str {
     if same { "now (same)" } else { "now (DIFFERENT)" }
 }
 
-/// An answer or a fault, with its times.
-pub fn reply_text(
+/// An answer or a fault, with its times if they were measured.
+fn reply_text(
     title: &str,
     reply: &Result<String, FaultReport>,
-    times: AnswerTimes,
+    times: Option<AnswerTimes>,
     with_log: bool,
 ) -> String {
     let came = match reply {
         Ok(answer) => answer.clone(),
         Err(report) => report.fault.to_string(),
     };
-    let mut text = format!("{title:<15} {came}  ({})\n", times_text(times));
+    let times = times.map_or_else(String::new, |times| format!("  ({})", times_text(times)));
+    let mut text = format!("{title:<15} {came}{times}\n");
     if let Err(report) = reply {
         text += &fault_text(report, with_log);
     }

@@ -80,8 +80,17 @@ fn database(args: &Doctor) -> Result<Vec<DoctorCheck>, Diagnostic> {
 
 /// Checks the machine, and the servers that the user named.
 pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
-    let mut checks =
-        vec![version(), cores(), clocks(), temporary_folder(), terminal(), colour(), games(), python()];
+    let mut checks = vec![
+        version(),
+        cores(),
+        clocks(),
+        temporary_folder(),
+        terminal(),
+        colour(),
+        games(),
+        python(),
+        numpy(),
+    ];
     checks.extend(sandbox());
     checks.extend(meter());
     checks.extend(nats(args)?);
@@ -211,18 +220,34 @@ fn games() -> DoctorCheck {
 
 /// Python is only needed for bots that are written in Python.
 fn python() -> DoctorCheck {
-    let hint = "only needed for bots written in Python: install python3";
-    let version = Command::new("python3").arg("--version").output().ok().filter(|out| out.status.success());
-    match version {
-        Some(out) => {
-            let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-            DoctorCheck { name: "python".into(), health: CheckHealth::Good, found, hint: hint.into() }
-        }
-        None => DoctorCheck {
-            name: "python".into(),
-            health: CheckHealth::Note,
-            found: "not found".to_owned(),
-            hint: hint.into(),
-        },
+    let hint =
+        "only needed for bots written in Python: install python3, or set AGON_PYTHON to an interpreter";
+    let version =
+        ask_python("import platform, sys; print('Python', platform.python_version(), 'at', sys.executable)");
+    let health = if version.is_some() { CheckHealth::Good } else { CheckHealth::Note };
+    let found = version.unwrap_or_else(|| "not found".to_owned());
+    DoctorCheck { name: "python".into(), health, found, hint: hint.into() }
+}
+
+/// Two games pass `NumPy` arrays to Python bots, and many bots of the others import it.
+fn numpy() -> DoctorCheck {
+    let version = ask_python("import numpy; print('NumPy', numpy.__version__)");
+    let health = if version.is_some() { CheckHealth::Good } else { CheckHealth::Note };
+    let python = agon_host::python::interpreter().map_or("python3".into(), |path| path.display().to_string());
+    DoctorCheck {
+        name: "numpy".into(),
+        health,
+        found: version.unwrap_or_else(|| "not installed for the Python that runs bots".to_owned()),
+        hint: format!(
+            "needed by most Python bots: {python} -m pip install numpy, or set AGON_PYTHON to a Python that has it"
+        ),
     }
+}
+
+/// What the Python that runs bots prints for a program. `None` if there is no Python, or if the program fails.
+fn ask_python(program: &str) -> Option<String> {
+    let python = agon_host::python::interpreter().ok()?;
+    let output =
+        Command::new(python).args(["-c", program]).output().ok().filter(|out| out.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

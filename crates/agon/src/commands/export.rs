@@ -76,7 +76,7 @@ fn files(
     named: &Path,
 ) -> Result<Vec<(String, String)>, Diagnostic> {
     fs::create_dir_all(named)
-        .map_err(|e| Diagnostic::io("create", named, &e, "check disk space and write permission"))?;
+        .map_err(|e| Diagnostic::named_path("create", named, &e, "check disk space and write permission"))?;
     let folder = named.canonicalize()?;
     let (written, revealed) = runtime.block_on(async {
         let phases = ledger.phases().await?;

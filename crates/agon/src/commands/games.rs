@@ -3,7 +3,8 @@
 use agon_bots::Diagnostic;
 use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo};
-use serde_json::json;
+use agon_host::bot_limits::bot_limits;
+use serde_json::{Value as Json, json};
 
 use crate::args::Games;
 use crate::output;
@@ -13,7 +14,11 @@ pub fn run(args: &Games) -> Result<(), Diagnostic> {
     match &args.game {
         Some(id) => {
             let info = agon_engine::any_game(id)?.info();
-            if args.json { output::print_json("game", json!(info)) } else { output::print(&describe(info)) }
+            if args.json {
+                output::print_json("game", with_limits(info))
+            } else {
+                output::print(&describe(info))
+            }
         }
         None if args.json => output::print_json("games", json!({"games": agon_games::infos()})),
         None => {
@@ -28,6 +33,13 @@ pub fn run(args: &Games) -> Result<(), Diagnostic> {
             output::print(&output::table(&["Game", "Seats", "Clock", "Description"], rows.collect()))
         }
     }
+}
+
+/// The description of a game, and the limits of its bots.
+fn with_limits(info: &GameInfo) -> Json {
+    let mut game = json!(info);
+    game["limits"] = json!(bot_limits(info));
+    game
 }
 
 fn describe(info: &GameInfo) -> String {
@@ -51,6 +63,10 @@ fn describe(info: &GameInfo) -> String {
     text.push_str("\nPenalty of a fault\n");
     for fault in Fault::ALL {
         text.push_str(&format!("  {}: {}\n", fault, info.penalty(fault).describe()));
+    }
+    text.push_str("\nLimits of a bot that runs as a process\n");
+    for limit in bot_limits(info) {
+        text.push_str(&format!("  {}: {} ({})\n", limit.name, limit.limit, limit.then));
     }
     let rows = info.settings.iter().map(|spec| {
         let fallback = match spec.default {

@@ -2,8 +2,10 @@
 
 mod bot_timings;
 pub mod bots;
+mod call_arguments;
 pub mod check;
 pub mod compare;
+pub mod completions;
 pub mod debug;
 pub mod demo;
 pub mod doctor;
@@ -14,10 +16,13 @@ pub mod init;
 pub mod new;
 mod pdb;
 pub mod play;
+mod play_series;
+mod play_tables;
 mod profile;
 pub mod replay;
 pub mod report;
 pub mod run;
+mod script_profile;
 pub mod serve;
 pub mod show;
 pub mod submit;

@@ -37,7 +37,8 @@ pub fn run(args: &New) -> Result<(), Diagnostic> {
         output::print_json("new", content)?;
     } else {
         let what = format!("{}, a bot for {}, in {}", names.shown, info.title, language.title);
-        output::print(&message(&args.folder, &what, &starter, built_now))?;
+        let build = language.build.filter(|_| built_now);
+        output::print(&message(&args.folder, &what, &starter, build))?;
     }
     if let BuildResult::Failed(why) = built {
         output::note(&format!("note: the bot is not built yet: {why}"));
@@ -45,19 +46,22 @@ pub fn run(args: &New) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The result and the next steps, as lines to paste into a shell.
-fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String {
-    let built = if built { ", built and ready to play" } else { "" };
-    let mut text = format!("{what}{built}\n\n");
+/// The result and the next steps, as lines to paste into a shell. `built` is the command that has built the bot.
+fn message(folder: &Path, what: &str, starter: &Starter, built: Option<&str>) -> String {
+    let ready = if built.is_some() { ", built and ready to play" } else { "" };
+    let mut text = format!("{what}{ready}\n\n");
     let width = starter.files.iter().map(|file| file.name.len()).max().unwrap_or_default();
     for file in &starter.files {
         text += &format!("  {:width$}   {}\n", file.name, file.description);
+    }
+    if let Some(build) = built {
+        text += &format!("\nBuild it again after each change: {build}\n");
     }
     text += "\nNext:\n\n";
     if folder.canonicalize().ok() != std::env::current_dir().ok() {
         text += &format!("  cd {}\n", shell_quote_path(&folder.display().to_string()));
     }
-    for command in &starter.commands {
+    for command in starter.commands.iter().filter(|command| built != Some(command.as_str())) {
         text += &format!("  {command}\n");
     }
     text
@@ -71,7 +75,7 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
     };
     match fs::read_dir(folder).map(Iterator::count) {
         // `.` and `a/..` have no file name. An existing folder can be resolved to its real name.
-        Ok(0) => folder.canonicalize().map_err(|e| Diagnostic::io("find", folder, &e, HINT)),
+        Ok(0) => folder.canonicalize().map_err(|e| Diagnostic::named_path("find", folder, &e, HINT)),
         Ok(_) => taken("the folder is not empty"),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
             match std::path::absolute(folder) {
@@ -80,7 +84,7 @@ fn absolute_path(folder: &Path) -> Result<PathBuf, Diagnostic> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(Diagnostic::io("read", folder, &error, HINT))
+            Err(Diagnostic::named_path("read", folder, &error, HINT))
         }
         Err(_) => taken("it exists and is not a folder"),
     }
@@ -90,7 +94,7 @@ const HINT: &str = "choose a folder with write permission";
 
 /// Writes the files to a temporary folder, and renames the folder when it is complete.
 fn write(folder: &Path, starter: &Starter) -> Result<(), Diagnostic> {
-    let failed = |e: io::Error| Diagnostic::io("write", folder, &e, HINT);
+    let failed = |e: io::Error| Diagnostic::named_path("write", folder, &e, HINT);
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(failed)?;
     let mut unfinished = TemporaryFolder::beside(folder).map_err(failed)?;

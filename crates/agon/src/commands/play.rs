@@ -2,16 +2,24 @@
 
 use agon_bots::{Diagnostic, PrepareContext};
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
-use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
+use agon_core::{
+    Assets, BotLifetime, Fault, GameInfo, Seat, SeatOutcome, SelfDescription, Settings, Viewpoint,
+};
+use agon_engine::any_game::{AnyGame, FaultsAfterMatch, MatchSetup, seat_names};
 use agon_engine::referee::{GameHooks, PlayedGame};
-use agon_engine::turn_log::{MakeTurnLog, TurnLog};
-use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
-use indicatif::{ProgressBar, ProgressStyle};
+use agon_engine::stats::SeatSummary;
+use agon_engine::turn_log::TurnLog;
+use agon_engine::{GameEvent, PlayerSpec, Reporter, Summary, stats};
+use agon_league::standings::Standings;
+use agon_report::table_formats;
 use serde_json::{Value as Json, json};
 
-use crate::args::{OnOff, Play};
+use super::play_series;
+use super::play_tables::PlayTables;
+use crate::args::Play;
 use crate::console::Terminal;
+use crate::console::step::StepReporter;
+use crate::debug_command::DebugCommand;
 use crate::logs::Logs;
 use crate::output_file::OutputFile;
 use crate::record_files::digest_of;
@@ -24,14 +32,16 @@ const MAX_WATCHED_GAMES: usize = 100;
 const MAX_FAULTS_SHOWN: usize = 8;
 
 /// The checked arguments.
-struct PlayJob<'a> {
-    args: &'a Play,
-    table: Box<dyn AnyGame>,
-    settings: Settings,
-    assets: Assets,
-    seats: Vec<PlayerSpec>,
-    seed: u64,
-    jobs: usize,
+pub struct PlayJob<'a> {
+    pub args: &'a Play,
+    pub table: Box<dyn AnyGame>,
+    pub settings: Settings,
+    pub assets: Assets,
+    pub seats: Vec<PlayerSpec>,
+    pub seed: u64,
+    pub jobs: usize,
+    /// What the bots say about themselves, in seat order.
+    pub says: Vec<SelfDescription>,
 }
 
 /// Plays the games.
@@ -40,31 +50,11 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
-    if job.seats.contains(&PlayerSpec::Human) {
-        play_with_human(&job, &mut results, logs.as_ref())?;
-    } else {
-        let progress = progress(args);
-        let make_log = logs.as_ref().map(|logs| |first| logs.log(first));
-        let series = Series {
-            game: job.table.as_ref(),
-            settings: &job.settings,
-            seed: job.seed,
-            games: args.games,
-            match_games: args.match_games.unwrap_or(args.games),
-            seats: &job.seats,
-            assets: &job.assets,
-            record: results.keeps_records(),
-            jobs: job.jobs,
-            pin: job.args.pin == OnOff::On,
-            make_log: make_log.as_ref().map(|make| make as &MakeTurnLog<'_>),
-        };
-        series.play(|played| {
-            progress.inc(1);
-            results.add(played)
-        })?;
-        progress.finish_and_clear();
+    if args.step || job.seats.contains(&PlayerSpec::Human) {
+        play_at_terminal(&job, &mut results, logs.as_ref())?;
+        return results.finish(&job, false);
     }
-    results.finish(&job)
+    play_series::run(&job, results, logs.as_ref())
 }
 
 fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
@@ -91,23 +81,17 @@ fn parse(args: &Play) -> Result<PlayJob<'_>, Diagnostic> {
         let what = format!("--match-games: {} is not played in matches", args.game);
         return Err(Diagnostic::wrong_use(what, setup::no_matches_hint()));
     }
+    if args.numbers && !table.start_position(&settings, seats.len(), seed, &assets)?.has_numbers {
+        return Err(watch::no_numbers(table.info()));
+    }
     let jobs = setup::jobs(args.jobs)?;
     let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
-    setup::try_load(table.as_ref(), &plan)?;
-    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs })
+    let says = setup::try_load(table.as_ref(), &plan)?;
+    Ok(PlayJob { args, table, settings, assets, seats, seed, jobs, says })
 }
 
-fn progress(args: &Play) -> ProgressBar {
-    if args.games < 2 {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(args.games.into());
-    let style = "{bar:40} {pos}/{len} games  {per_sec}  {eta} left";
-    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Plays games with a human one by one, and shows the full position at the end of each.
-fn play_with_human(
+/// Plays games one by one, with a human or step by step, and shows the full position at the end of each.
+fn play_at_terminal(
     job: &PlayJob<'_>,
     results: &mut PlayResults,
     logs: Option<&Logs>,
@@ -127,27 +111,44 @@ fn play_with_human(
         }
     }
     let colour = output::colour();
-    let (mut console, mut show_end) = (Terminal { colour }, ShowEnd { colour });
+    let mut console = Terminal::new(job.table.info().id, colour);
+    let (mut show_end, mut step) = (ShowEnd { colour }, StepReporter::new(colour));
+    let reporter: &mut dyn Reporter = if job.args.step { &mut step } else { &mut show_end };
     let mut recorder = Recorder::new();
     let mut log = logs.map(|logs| logs.log(0));
     let mut room = GameHooks {
-        reporter: Some(&mut show_end),
+        reporter: Some(reporter),
         console: Some(&mut console),
         recorder: Some(&mut recorder),
         log: log.as_mut().map(|log| &mut **log as &mut dyn TurnLog),
     };
     let plan = MatchSetup { settings: &job.settings, seed: job.seed, seats: &job.seats, assets: &job.assets };
-    let mut result = Ok(());
-    job.table.play(&plan, 0..job.args.games, &mut room, &mut |played| {
+    let (mut result, mut last_game) = (Ok(()), 0);
+    let after_match = job.table.play(&plan, 0..job.args.games, &mut room, &mut |played| {
+        last_game = played.index;
         if result.is_ok() {
             result = results.add(played);
         }
     })?;
+    results.add_after_match(last_game, &after_match);
     result
 }
 
+/// Statistics of each seat in a game, by name.
+fn seat_stats(info: &GameInfo, played: &PlayedGame) -> Vec<Json> {
+    let seat = |seat: &SeatOutcome| {
+        let stats = info.stats.iter().zip(seat.stats);
+        stats
+            .map(|(stat, value)| (stat.name.to_owned(), json!(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    played.outcome.seats.iter().map(seat).collect()
+}
+
 /// Results of the games.
-struct PlayResults {
+pub struct PlayResults {
+    info: &'static GameInfo,
     names: Vec<String>,
     summary: Summary,
     digests: Vec<Digest>,
@@ -155,25 +156,50 @@ struct PlayResults {
     results: Vec<Json>,
     ended: String,
     faults: Vec<String>,
+    debug: Option<DebugCommand>,
+    /// Faults after a match, which cost nothing.
+    after_match: Vec<String>,
     watched: Vec<Record>,
+    watched_games: usize,
+    /// Ranges of the numbers of the games, from 1.
+    numbers: Vec<(u32, u32)>,
     file: Option<OutputFile>,
     keep: bool,
     watch: bool,
     json: bool,
+    /// The official tables of a series, in a game that has them.
+    tables: Option<PlayTables>,
 }
 
 impl PlayResults {
     fn new(job: &PlayJob<'_>) -> Result<Self, Diagnostic> {
         let args = job.args;
-        let file = args.record.as_deref().map(|path| OutputFile::create(path, "the record")).transpose()?;
+        let create = |path| {
+            if args.force {
+                OutputFile::create(path, "the record")
+            } else {
+                OutputFile::create_new(path, "the record")
+            }
+        };
+        let file = args.record.as_deref().map(create).transpose()?;
+        let names = seat_names(&job.seats);
+        let tables = (args.games > 1)
+            .then(|| PlayTables::new(job.table.info(), &job.seats, &names, &job.says))
+            .flatten();
         Ok(Self {
-            names: seat_names(&job.seats),
+            info: job.table.info(),
+            names,
+            tables,
             summary: Summary::default(),
             digests: Vec::new(),
             results: Vec::new(),
             ended: String::new(),
             faults: Vec::new(),
+            debug: DebugCommand::new(args, job.table.info(), &job.seats, job.seed),
+            after_match: Vec::new(),
             watched: Vec::new(),
+            watched_games: 0,
+            numbers: Vec::new(),
             keep: file.is_some() || args.watch || args.json || args.games == 1,
             file,
             watch: args.watch,
@@ -181,26 +207,41 @@ impl PlayResults {
         })
     }
 
-    const fn keeps_records(&self) -> bool {
+    pub const fn keeps_records(&self) -> bool {
         self.keep
     }
 
-    fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
+    pub fn add(&mut self, played: PlayedGame) -> Result<(), Diagnostic> {
         self.summary.push(&played);
+        if let Some(tables) = &mut self.tables {
+            tables.add(&played);
+        }
+        match self.numbers.last_mut() {
+            Some((_, last)) if *last == played.index => *last += 1,
+            _ => self.numbers.push((played.index + 1, played.index + 1)),
+        }
         for fault in &played.faults {
             if self.faults.len() < MAX_FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
-                let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
+                let (game, report) = (played.index + 1, &fault.report);
+                let when = match fault.turn {
+                    _ if fault.is_after_game(played.turns) => "after its end".to_owned(),
+                    turn => format!("turn {turn}"),
+                };
+                let number = self.summary.games as u32;
+                let line = self.debug.as_ref().map(|command| command.line(&played, number, fault));
+                let line = line.map_or_else(String::new, |line| format!("\n  {line}"));
                 self.faults
-                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.message));
+                    .push(format!("game {game}, {when}, {name}: {}: {}{line}", report.fault, report.message));
             }
         }
         if self.json {
             self.results.push(json!({
-                "game": played.index,
+                "game": played.index + 1,
                 "seed": played.seed.to_string(),
                 "turns": played.turns,
                 "scores": played.outcome.seats.iter().map(|s| s.score).collect::<Vec<_>>(),
+                "stats": seat_stats(self.info, &played),
                 "places": played.outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(),
                 "ended": played.outcome.ended,
                 "digest": played.record.as_ref().map(|(_, digest)| digest),
@@ -211,7 +252,8 @@ impl PlayResults {
             if let Some(file) = &mut self.file {
                 file.add(bytes)?;
             }
-            if self.watch && self.watched.len() < MAX_WATCHED_GAMES {
+            if self.watch && self.watched_games < MAX_WATCHED_GAMES {
+                self.watched_games += 1;
                 self.watched.extend(read_all(bytes).unwrap_or_default());
             }
         }
@@ -219,23 +261,49 @@ impl PlayResults {
         Ok(())
     }
 
-    fn finish(mut self, job: &PlayJob<'_>) -> Result<(), Diagnostic> {
-        if let Some(file) = self.file.take() {
+    /// Adds the faults after a match.
+    pub fn add_after_match(&mut self, last_game: u32, faults: &FaultsAfterMatch) {
+        for (seat, report) in faults {
+            if self.after_match.len() < MAX_FAULTS_SHOWN {
+                let (name, game) = (&self.names[seat.index()], last_game + 1);
+                self.after_match.push(format!(
+                    "after the match that ended with game {game}, {name}: {} (this costs nothing)",
+                    report.message
+                ));
+            }
+        }
+    }
+
+    /// Records of games that were added since the last call, for `--watch`.
+    pub fn take_watched(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.watched)
+    }
+
+    /// Completes the record and prints the table. `interrupted` if the user has stopped the series.
+    pub fn finish(&mut self, job: &PlayJob<'_>, interrupted: bool) -> Result<(), Diagnostic> {
+        // Without a game there is no record: an empty file is not one.
+        if let Some(file) = self.file.take().filter(|_| self.summary.games > 0) {
             file.finish()?;
         }
+        self.print(job, interrupted)?;
+        // The table, which is already on stdout, says that the series was stopped.
+        if interrupted { Err(Diagnostic::already_shown()) } else { Ok(()) }
+    }
+
+    fn print(&mut self, job: &PlayJob<'_>, interrupted: bool) -> Result<(), Diagnostic> {
         if self.json {
-            return output::print_json("play", self.json(job));
+            return output::print_json("play", self.json(job, interrupted));
         }
-        if self.watch {
+        if self.watch && !self.watched.is_empty() {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| job.table.film(record, &job.assets)).collect();
             let films = films.map_err(Diagnostic::internal)?;
-            watch::watch(job.table.info(), &films, job.args.every)?;
+            watch::watch(job.table.info(), &films, job.args.every, job.args.numbers)?;
         }
-        output::print(&self.text(job))
+        output::print(&self.text(job, interrupted))
     }
 
-    fn text(&self, job: &PlayJob<'_>) -> String {
+    fn text(&self, job: &PlayJob<'_>, interrupted: bool) -> String {
         let info = job.table.info();
         let games = if self.summary.games == 1 {
             "1 game".to_owned()
@@ -244,6 +312,12 @@ impl PlayResults {
         };
         let mut text = format!("{}: {games}, seed {}\n", info.title, job.seed);
         text += &summary_table(info, &self.names, &self.summary);
+        if let Some(standings) = self.official_tables() {
+            text += &table_formats::tables_text(&standings, output::table_width());
+        } else if let Some(empty) = self.summary.seats.iter().find_map(SeatSummary::empty_answer) {
+            text +=
+                &format!("time per answer: without {}, the cost of an empty answer\n", output::time(empty));
+        }
         if self.summary.games == 1 {
             text += &format!("ended: {} after {} turns\n", self.ended, self.summary.turns);
         }
@@ -254,10 +328,24 @@ impl PlayResults {
         if faults > self.faults.len() as u64 {
             text += &format!("fault: and {} more\n", faults - self.faults.len() as u64);
         }
+        for fault in &self.after_match {
+            text += &format!("note: {fault}\n");
+        }
         if let Some(digest) = digest_of(&self.digests) {
             text += &format!("digest: {digest}\n");
         }
-        if let Some(path) = &job.args.record {
+        if interrupted {
+            text += &format!("stopped: {} of {} games are played", self.summary.games, job.args.games);
+            if self.numbers.len() > 1 {
+                let range = |(first, last): &(u32, u32)| {
+                    if first == last { first.to_string() } else { format!("{first}-{last}") }
+                };
+                let ranges: Vec<String> = self.numbers.iter().map(range).collect();
+                text += &format!(": {} (the record counts them from 1)", ranges.join(", "));
+            }
+            text.push('\n');
+        }
+        if let Some(path) = job.args.record.as_ref().filter(|_| self.summary.games > 0) {
             text += &format!("record: {}\n", path.display());
         }
         if let Some(folder) = &job.args.logs {
@@ -266,18 +354,28 @@ impl PlayResults {
         text
     }
 
-    fn json(&self, job: &PlayJob<'_>) -> Json {
-        json!({
+    /// The official tables. One game is no tournament, also if the user has stopped the series after it.
+    fn official_tables(&self) -> Option<Standings> {
+        self.tables.as_ref().filter(|_| self.summary.games > 1).map(PlayTables::standings)
+    }
+
+    fn json(&self, job: &PlayJob<'_>, interrupted: bool) -> Json {
+        let mut json = json!({
             "game": job.table.info().id,
             "seed": job.seed.to_string(),
             "settings": job.settings,
             "games": self.summary.games,
+            "interrupted": interrupted,
             "seats": summary_json(job, &self.names, &self.summary),
             "results": self.results,
             "digest": digest_of(&self.digests),
-            "record": job.args.record,
+            "record": job.args.record.as_ref().filter(|_| self.summary.games > 0),
             "logs": job.args.logs,
-        })
+        });
+        if let Some(standings) = self.official_tables() {
+            json["tables"] = standings.json()["sheets"].take();
+        }
+        json
     }
 }
 
@@ -300,7 +398,7 @@ fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String
             info.stats.iter().zip(&s.stats).map(|(stat, x)| output::estimate(x.estimate(), stat.decimals)),
         );
         row.push(faults_text(s.faults));
-        row.push(output::time(s.time_per_answer()));
+        row.push(output::time(s.own_time_per_answer()));
         row.push(output::time(s.longest));
         row
     });
@@ -350,6 +448,8 @@ fn summary_json(job: &PlayJob<'_>, names: &[String], summary: &Summary) -> Json 
             "answers": s.answers,
             "time_us": {
                 "mean": output::micros(s.time_per_answer()),
+                "own": output::micros(s.own_time_per_answer()),
+                "empty": s.empty_answer().map(output::micros),
                 "longest": output::micros(s.longest),
                 "wall": output::micros(s.time.wall),
                 "cpu": output::micros(s.time.cpu),

@@ -49,7 +49,7 @@ pub fn run(args: &Replay) -> Result<(), Diagnostic> {
         let Some((_, info, _)) = films.first() else { return Ok(()) };
         let info = *info;
         let films: Vec<_> = films.into_iter().map(|(_, _, film)| film).collect();
-        return watch::watch(info, &films, args.every);
+        return watch::watch(info, &films, args.every, args.numbers);
     }
     if let Some(path) = &args.html {
         return write_page(path, &films);

@@ -1,13 +1,15 @@
 //! `agon run FILE`: runs or resumes a competition.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
 use agon_bots::source::players_yml;
 use agon_competition::LedgerLocation;
 use agon_competition::LoadedCompetition;
 use agon_competition::run::{self, RunContext};
+use agon_core::PUBLISHED_HISTORY;
 use agon_grid::permissions::Role;
+use agon_host::python_packages;
 use agon_report::write::write_report_beside_ledger;
 use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
 use agon_store::SqliteLedger;
@@ -42,20 +44,18 @@ fn run_with(
     runtime: &Runtime,
     coordinator: Option<coordinator::CoordinatorSetup>,
 ) -> Result<(), Diagnostic> {
-    let loaded = match &args.base {
-        None if players_yml::is_list(&args.file) => {
-            let hint = format!("name the folder of its bots: agon run {} --base DIR", args.file.display());
-            return Err(Diagnostic::wrong_use("a players.yml requires --base", hint));
-        }
-        None => LoadedCompetition::read(&args.file)?,
-        Some(base) => LoadedCompetition::of_players(&args.file, base)?,
+    let (file, base) = files(args)?;
+    let loaded = match &base {
+        None => LoadedCompetition::read(&file)?,
+        Some(base) => LoadedCompetition::of_players(&file, base)?,
     };
+    use_packages(&loaded, coordinator.is_some())?;
     let place = args.ledger.location();
-    if args.fresh || (args.base.is_some() && is_finished(&loaded, &place, runtime)?) {
+    if args.fresh || (base.is_some() && is_finished(&loaded, &place, runtime)?) {
         rename_old_ledger(&loaded, &place, runtime)?;
     }
     let ended = play_until_end(&loaded, &place, runtime, args, coordinator)?;
-    if let (RunOutcome::Finished, Some(_)) = (&ended, &args.base) {
+    if let (RunOutcome::Finished, Some(_)) = (&ended, &base) {
         return write_result_pages(&loaded, &place, runtime, args.json);
     }
     if args.json {
@@ -67,15 +67,84 @@ fn run_with(
     }
     let next = match ended {
         RunOutcome::Stopped => return stop_result(ended, &format!("stopped; resume with: agon run {file}")),
-        RunOutcome::Waiting(_) => {
-            format!("agon table {file} prints the table, agon export {file} DIR writes the history")
-        }
+        RunOutcome::Waiting(phase) => waiting_text(&loaded, phase, &file),
         RunOutcome::Finished => {
-            format!("agon table {file} prints the table, agon report {file} DIR writes web pages")
+            let steps = [
+                (format!("agon table {file}"), "print the table"),
+                (format!("agon report {file} DIR"), "write web pages"),
+            ];
+            format!("next:\n{}", output::next_steps(&steps))
         }
     };
     output::note(&next);
     Ok(())
+}
+
+/// Fetches the Python packages that the competition's bots may use, unless they are there already.
+fn use_packages(loaded: &LoadedCompetition, with_workers: bool) -> Result<(), Diagnostic> {
+    let Some(list) = &loaded.competition.packages else { return Ok(()) };
+    if with_workers {
+        let hint = "start every worker with --packages FILE, and remove `packages`";
+        return Err(Diagnostic::wrong_use("`packages` does not work with workers", hint));
+    }
+    let folder = python_packages::build(&loaded.place.folder.join(list))?;
+    python_packages::use_packages(folder);
+    Ok(())
+}
+
+/// What to do when a phase is published and the next one waits for new versions of bots.
+fn waiting_text(loaded: &LoadedCompetition, next: u32, file: &str) -> String {
+    let phases = &loaded.competition.phases;
+    let name = |phase: u32| phases.get(phase as usize).map_or("", |phase| phase.name.as_str());
+    let published = next.saturating_sub(1);
+    let mut exported = "write the tables and games so far as files";
+    let mut text =
+        format!("phase {}, {}, is published. Now bots can be resubmitted:\n", published + 1, name(published));
+    if loaded.table.info().competition.publishes_history {
+        exported = "write the tables and the history of all matches so far, for the authors";
+        text +=
+            &format!("  in the next phase each bot finds this history beside it, as {PUBLISHED_HISTORY}\n");
+    }
+    text += &format!("  replace the bots that have new versions: their files, or `bot` in {file}\n");
+    text += "then:\n";
+    let next_name = name(next);
+    let steps = [
+        (format!("agon table {file}"), "print the table".to_owned()),
+        (format!("agon export {file} DIR"), exported.to_owned()),
+        (format!("agon run {file}"), format!("play phase {}, {next_name}", next + 1)),
+        (format!("agon run {file} --run-through"), "play all remaining phases without a break".to_owned()),
+    ];
+    text + &output::next_steps(&steps)
+}
+
+/// The file to run and, if it is a `players.yml`, the folder of its bots. The defaults are those of Word Racer's own tool:
+/// `conf/players.yml` and `run`.
+fn files(args: &args::Run) -> Result<(PathBuf, Option<PathBuf>), Diagnostic> {
+    let (default_list, default_base) = (Path::new("conf/players.yml"), Path::new("run"));
+    let file = match &args.file {
+        Some(file) => file.clone(),
+        None if default_list.is_file() => default_list.to_owned(),
+        None => {
+            let hint = "agon run FILE, or run it in a folder with conf/players.yml and run";
+            return Err(Diagnostic::wrong_use(
+                "there is no conf/players.yml here, and no FILE is named",
+                hint,
+            ));
+        }
+    };
+    if args.base.is_some() || !players_yml::is_list(&file) {
+        return Ok((file, args.base.clone()));
+    }
+    if default_base.is_dir() {
+        return Ok((file, Some(default_base.to_owned())));
+    }
+    if args.file.is_none() {
+        let hint = "put the bots' folders into run, or name their folder: agon run --base DIR";
+        return Err(Diagnostic::wrong_use("there is no folder run for the bots of conf/players.yml", hint));
+    }
+    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = beside.unwrap_or(Path::new(".")).to_owned();
+    Ok((file, Some(beside)))
 }
 
 /// Writes the result pages of a competition from a `players.yml`, with a replay of every game.
@@ -130,7 +199,13 @@ fn play_until_end(
         let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
             let inner = progress::listener(&loaded.competition, loaded.table.info(), args.json, company);
             let mut listener = MeteredListener { inner, metrics: metrics.clone() };
-            let context = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
+            let context = RunContext {
+                runtime,
+                executor,
+                stop: &stop,
+                boards: ActiveMatches::default(),
+                run_through: args.without_break,
+            };
             run::run_competition(loaded, &*ledger, context, &mut listener, &mut output::note)
         };
         match coordinator {

@@ -38,11 +38,18 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
     };
     let stem = file.rsplit_once('.').map_or(&*file, |(stem, _)| stem);
     let mut form = Form::new(&file, &content).text("class", args.class.as_deref());
+    for mark in &args.mark {
+        form = form.text("mark", Some(mark));
+    }
     let path = if let Some(bot) = bot {
         format!("competitions/{competition}/bots/{bot}/versions")
     } else {
-        let name = args.name.as_deref().unwrap_or(stem);
-        form = form.text("name", Some(name)).text("role", args.role.as_deref());
+        // Without a name, the bot's own is used, if it has one.
+        form = match args.name.as_deref() {
+            Some(name) => form.text("name", Some(name)),
+            None => form.text("default_name", Some(stem)),
+        };
+        form = form.text("role", args.role.as_deref());
         format!("competitions/{competition}/bots")
     };
     let answer = client.post_form(&path, &form)?;
@@ -69,7 +76,7 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
 fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Diagnostic> {
     let state = state_of(&submission)?;
     if args.json {
-        output::print_json("submission", submission)?;
+        output::print_json("submission", without_version(submission))?;
     } else {
         if let Some(checked) = check_result(&submission)? {
             output::print(&checked.text())?;
@@ -91,6 +98,16 @@ fn print_result(args: &Submit, server: &str, submission: Json) -> Result<(), Dia
             Err(Diagnostic::internal("the check failed on the server").hint("submit the bot again"))
         }
     }
+}
+
+/// The submission with the bot's version as `bot_version`: `version` is that of the document.
+fn without_version(mut submission: Json) -> Json {
+    if let Some(fields) = submission.as_object_mut()
+        && let Some(version) = fields.remove("version")
+    {
+        fields.insert("bot_version".to_owned(), version);
+    }
+    submission
 }
 
 /// State of a submission in the server's response.
@@ -159,7 +176,7 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         file: one["file"].as_str().map(terminal_lines),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
-        trace: text(&one["trace"]),
+        trace: text(&one["trace"]).into(),
         ..BotRejection::default()
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();
@@ -188,5 +205,7 @@ fn check_result(submission: &Json) -> Result<Option<CheckResult>, Diagnostic> {
         trials: Json::Null,
         records: Vec::new(),
         logs: Vec::new(),
+        printed_lines: 0,
+        says: agon_core::SelfDescription::default(),
     }))
 }

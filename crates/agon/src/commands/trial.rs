@@ -1,8 +1,10 @@
 //! `agon trial GAME BOT...`: measures the time of each bot's moves, and profiles a Python bot.
 
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use agon_bots::PrepareContext;
+use agon_bots::debug_line::{GameOptions, play_and_debug_line};
 use agon_bots::error::Diagnostic;
 use agon_core::record::{Recorder, read_all};
 use agon_core::sanitize::one_line;
@@ -13,15 +15,16 @@ use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder,
 use agon_engine::referee::GameHooks;
 use agon_host::Program;
 use agon_host::interactive::with_module;
+use agon_host::python_script;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use super::bot_timings::BotTimings;
+use super::bot_timings::{BotTimings, PlacedFault};
 use super::play::faults_text;
 use super::profile::{self, Profile};
 use crate::args::Trial;
 use crate::output_file::OutputFile;
-use crate::{output, setup};
+use crate::{output, setup, stop_requests};
 
 /// The checked arguments.
 struct TrialJob<'a> {
@@ -49,35 +52,36 @@ pub fn run(args: &Trial) -> Result<(), Diagnostic> {
         Some(path) => Some((job.python_bot()?, OutputFile::create(path, "the profile")?)),
         None => None,
     };
+    let stop = stop_requests::count()?;
     let progress = progress(&job);
     let mut timings = Vec::new();
     for one in &job.lineups {
-        timings.push(job.play(one, &progress)?);
+        if !stop_requests::any(&stop) {
+            timings.push(job.play(one, &progress, &stop)?);
+        }
     }
+    let interrupted = stop_requests::any(&stop);
     progress.finish_and_clear();
     let timings = job.without_roles_it_cannot_play(timings);
     let profile = match wanted {
         None => None,
         Some((program, file)) => {
-            let one = timings.first().filter(|one| !one.moves.is_empty());
+            let one = timings.first().filter(|one| !one.moves.is_empty() && !interrupted);
             one.map(|one| write_profile(one, &program, file)).transpose()?
         }
     };
     if args.json {
-        output::print_json("trial", job.json(&timings, profile.as_ref()))?;
+        output::print_json("trial", job.json(&timings, profile.as_ref(), interrupted))?;
     } else {
-        output::print(&job.text(&timings, profile.as_ref()))?;
+        output::print(&job.text(&timings, profile.as_ref(), interrupted))?;
+    }
+    if interrupted {
+        // The table says so.
+        return Err(Diagnostic::already_shown());
     }
     match timings.iter().find(|one| one.moves.is_empty()) {
         None => Ok(()),
-        Some(one) => {
-            let why = one.first_fault.as_deref().unwrap_or("it was never asked");
-            Err(Diagnostic::rejected(format!(
-                "{} gave no answer: {}",
-                one_line(&one.spec),
-                why.replace('\n', "; ")
-            )))
-        }
+        Some(one) => Err(job.no_answer(one)),
     }
 }
 
@@ -192,7 +196,12 @@ impl TrialJob<'_> {
         };
         let bot = &one.seats[one.seat.index()];
         let program = match bot {
-            PlayerSpec::Program(seat) => with_module(&seat.program, "profiling"),
+            PlayerSpec::Program(seat) => with_module(&seat.program, "profiling").or_else(|| {
+                // A script that speaks the game's text protocol. The profiler's kind is chosen when it runs.
+                let is_script =
+                    !seat.json_lines && python_script::with_tool(&seat.program, "lines").is_some();
+                is_script.then(|| seat.program.clone())
+            }),
             _ => None,
         };
         program.ok_or_else(|| {
@@ -207,26 +216,39 @@ impl TrialJob<'_> {
     }
 
     /// Plays the games of one bot in one role. Games run one at a time, because parallel games would disturb the times.
-    fn play(&self, one: &TrialLineup, progress: &ProgressBar) -> Result<BotTimings, Diagnostic> {
+    fn play(
+        &self,
+        one: &TrialLineup,
+        progress: &ProgressBar,
+        stop: &AtomicU32,
+    ) -> Result<BotTimings, Diagnostic> {
         let name = seat_names(&one.seats).swap_remove(one.seat.index());
         progress.set_message(one_line(&name));
-        let mut timings = BotTimings::new(one.seats[one.seat.index()].spec(), name, one.seat);
+        let seats = one.seats.iter().map(PlayerSpec::spec).collect();
+        let mut timings = BotTimings::new(seats, name, one.seat);
         let plan =
             MatchSetup { settings: &self.settings, seed: self.seed, seats: &one.seats, assets: &self.assets };
         let is_match = self.info().lifetime == BotLifetime::Match;
         // All games of a match are played in one step, because the bots live for the whole match.
         let step = if is_match { self.args.games } else { 1 };
         let mut recorder = Recorder::new();
-        for first in (0..self.args.games).step_by(step as usize) {
+        let stopped = || stop_requests::any(stop);
+        for first in (0..self.args.games).step_by(step as usize).take_while(|_| !stopped()) {
             let mut trouble = Ok(());
             let mut room: GameHooks<'_> = hooks_with_recorder(Some(&mut recorder));
-            self.table.play(&plan, first..first + step, &mut room, &mut |played| {
-                progress.inc(1);
-                let bytes = played.record.map(|(bytes, _)| bytes).unwrap_or_default();
-                if trouble.is_ok() {
-                    trouble = self.add_record(&mut timings, &bytes);
-                }
-            })?;
+            self.table.play_until_stopped(
+                &plan,
+                first..first + step,
+                &mut room,
+                &stopped,
+                &mut |played| {
+                    progress.inc(1);
+                    let bytes = played.record.map(|(bytes, _)| bytes).unwrap_or_default();
+                    if trouble.is_ok() {
+                        trouble = self.add_record(&mut timings, &bytes);
+                    }
+                },
+            )?;
             trouble?;
             // The bot does not run, or does not play this role. More games would give no information.
             if timings.moves.is_empty() {
@@ -235,6 +257,7 @@ impl TrialJob<'_> {
             }
         }
         timings.moves.sort_unstable();
+        timings.own.sort_unstable();
         Ok(timings)
     }
 
@@ -260,7 +283,7 @@ impl TrialJob<'_> {
         let mut kept = Vec::new();
         for (one, idle) in timings.into_iter().zip(idle) {
             if idle {
-                let why = one.first_fault.as_deref().unwrap_or_default();
+                let why = one.first_fault.as_ref().map(PlacedFault::text).unwrap_or_default();
                 let why = why.lines().next_back().unwrap_or_default();
                 output::note(&format!(
                     "note: {} does not play the {}: {why}",
@@ -274,7 +297,7 @@ impl TrialJob<'_> {
         kept
     }
 
-    fn text(&self, timings: &[BotTimings], profile: Option<&Profile>) -> String {
+    fn text(&self, timings: &[BotTimings], profile: Option<&Profile>, interrupted: bool) -> String {
         let info = self.info();
         let games = plural(self.args.games, "game", "games");
         let opponent = self.args.opponent.as_deref().unwrap_or("the weakest house bot");
@@ -298,21 +321,50 @@ impl TrialJob<'_> {
             row.extend(roles.then(|| info.role(one.seat).name.to_owned()));
             row.extend([one.moves.len().to_string(), faults_text(one.faults)]);
             let time = |time| if one.moves.is_empty() { "-".to_owned() } else { output::time(time) };
-            row.extend(one.figures().map(time));
+            row.extend(one.own_figures().map(time));
             row.extend([time(one.cpu_mean()), format!("{:.2} %", 100.0 * self.clock_used(one))]);
             row
         });
         text += &output::table(&titles, rows.collect());
+        if let Some(empty) = timings.iter().find_map(BotTimings::empty_answer) {
+            text += &format!("times: without {}, the cost of an empty answer here\n", output::time(empty));
+        }
         text += &format!("clock used: {}\n", self.clock_text());
         for one in timings.iter().filter(|one| !one.moves.is_empty()) {
             if let Some(fault) = &one.first_fault {
-                text += &format!("first fault of {}: {fault}\n", one_line(&one.name));
+                let (name, line) = (one_line(&one.name), self.debug_line(one, fault));
+                text += &format!("first fault of {name}: {}\n  {line}\n", fault.text());
             }
+        }
+        if interrupted {
+            let games: u32 = timings.iter().map(|one| one.games).sum();
+            let wanted = u64::from(self.args.games) * self.lineups.len() as u64;
+            text += &format!("stopped: {games} of {wanted} games are played\n");
         }
         match (profile, &self.args.profile) {
             (Some(profile), Some(path)) => text + &profile.text(path),
             _ => text,
         }
+    }
+
+    /// The error of a bot that gave no answer.
+    fn no_answer(&self, one: &BotTimings) -> Diagnostic {
+        let why = one.first_fault.as_ref().map_or_else(|| "it was never asked".to_owned(), PlacedFault::text);
+        let what = format!("{} gave no answer: {}", one_line(&one.spec), why.replace('\n', "; "));
+        let line = one.first_fault.as_ref().map(|fault| format!("run {}", self.debug_line(one, fault)));
+        Diagnostic::rejected(what).hint(line.unwrap_or_default())
+    }
+
+    /// The line to paste for a fault: it plays the game again and records it.
+    fn debug_line(&self, one: &BotTimings, fault: &PlacedFault) -> String {
+        let options = GameOptions {
+            info: self.info(),
+            settings: &self.args.setup.settings,
+            sandbox: self.args.sandbox,
+            python: self.args.python.options(),
+            match_games: None,
+        };
+        play_and_debug_line(&options, &one.seats, self.seed, fault.place, &fault.report, setup::current_dir())
     }
 
     fn limit(&self) -> Duration {
@@ -338,13 +390,14 @@ impl TrialJob<'_> {
         }
     }
 
-    fn json(&self, timings: &[BotTimings], profile: Option<&Profile>) -> Json {
+    fn json(&self, timings: &[BotTimings], profile: Option<&Profile>, interrupted: bool) -> Json {
         let bots: Vec<Json> = timings.iter().map(|one| one.json(self.info(), self.clock_used(one))).collect();
         json!({
             "game": self.info().id,
             "seed": self.seed.to_string(),
             "settings": self.settings,
             "games": self.args.games,
+            "interrupted": interrupted,
             "seats": self.args.seats.unwrap_or(self.info().seats.min),
             "opponent": self.args.opponent,
             "clock": self.clock,

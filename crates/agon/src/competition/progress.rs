@@ -34,7 +34,7 @@ pub fn listener<'l>(
     monitor: Option<WorkerMonitor>,
 ) -> Box<dyn RunListener + 'l> {
     if json {
-        Box::new(JsonProgress { competition, monitor })
+        Box::new(JsonProgress { competition, info, monitor })
     } else if io::stderr().is_terminal() {
         Box::new(ProgressScreen::new(competition, info, monitor))
     } else {
@@ -52,6 +52,12 @@ pub fn listener<'l>(
 
 fn name(competition: &CompetitionConfig, entrant: Entrant) -> &str {
     competition.entrants.get(entrant.index()).map_or("?", |one| one.name.as_str())
+}
+
+/// Sum of a statistic of an entrant over the games of a match.
+fn stat_of_match(result: &MatchResult, entrant: Entrant, stat: usize) -> f64 {
+    let seats = result.games.iter().flat_map(|game| &game.seats);
+    seats.filter(|seat| seat.entrant == entrant).map(|seat| seat.stats[stat].to_f64()).sum()
 }
 
 /// The event as text for a terminal or a log.
@@ -80,10 +86,9 @@ fn event_text(competition: &CompetitionConfig, event: &RunEvent<'_>) -> Option<S
             "match {key}: two workers disagree with {worker}; their result counts; {again} matches are corrected"
         ),
         RunEvent::Disputed { key, workers } => disputed(*key, workers),
-        RunEvent::Waiting { phase, name } => format!(
-            "phase {}, {name}, waits for new versions of bots; add them and run again to start it",
-            phase + 1
-        ),
+        RunEvent::Waiting { phase, name } => {
+            format!("phase {}, {name}, waits for new versions of bots", phase + 1)
+        }
         RunEvent::Finished { seed } => format!("finished; the secret seed was {seed}"),
         _ => return None,
     })
@@ -165,6 +170,7 @@ impl RunListener for LogProgress<'_> {
 /// Prints events as JSON, one object per line.
 struct JsonProgress<'l> {
     competition: &'l CompetitionConfig,
+    info: &'static GameInfo,
     monitor: Option<WorkerMonitor>,
 }
 
@@ -189,10 +195,17 @@ impl RunListener for JsonProgress<'_> {
             }),
             RunEvent::MatchStored { result, faults } => {
                 let (key, points) = match_points(result);
+                let seat = |(one, points): &(Entrant, f64)| {
+                    let mut seat = json!({"name": name(*one), "points": points});
+                    if let Some((index, stat)) = self.info.stat_beside_score() {
+                        seat["stats"] = json!({stat.name: stat_of_match(result, *one, index)});
+                    }
+                    seat
+                };
                 json!({
                     "event": "match", "phase": key.phase + 1, "stage": key.stage + 1, "match": key.number + 1,
                     "games": result.games.len(),
-                    "seats": points.iter().map(|(one, points)| json!({"name": name(*one), "points": points})).collect::<Vec<_>>(),
+                    "seats": points.iter().map(seat).collect::<Vec<_>>(),
                     "faults": faults.iter().map(|fault| json!({
                         "game": fault.game + 1, "turn": fault.turn, "name": name(fault.entrant),
                         "fault": fault.report.fault.name(), "says": fault.report.message,

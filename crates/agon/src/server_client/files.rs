@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agon_bots::error::Diagnostic;
-use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES, MAX_UNPACKED_BYTES};
+use agon_bots::source::archive::{MAX_ENTRIES, MAX_PACKED_BYTES};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -17,7 +17,7 @@ const IGNORED_NAMES: [&str; 6] = ["__pycache__", "node_modules", "target", "venv
 pub fn zip_bot(path: &Path) -> Result<(String, Vec<u8>), Diagnostic> {
     let whole = path
         .canonicalize()
-        .map_err(|error| Diagnostic::io("read", path, &error, "check that the path exists"))?;
+        .map_err(|error| Diagnostic::named_path("read", path, &error, "check that the path exists"))?;
     let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if whole.is_dir() {
         return Ok((format!("{name}.zip"), zipped(&whole)?));
@@ -28,7 +28,7 @@ pub fn zip_bot(path: &Path) -> Result<(String, Vec<u8>), Diagnostic> {
         return Err(Diagnostic::wrong_use(what, "remove files that the bot does not need"));
     }
     let content = fs::read(&whole)
-        .map_err(|error| Diagnostic::io("read", path, &error, "check the read permission"))?;
+        .map_err(|error| Diagnostic::named_path("read", path, &error, "check the read permission"))?;
     Ok((name, content))
 }
 
@@ -43,10 +43,10 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Diagnostic> {
     let mut size = 0;
     for (name, path) in files {
         let content = fs::read(&path)
-            .map_err(|error| Diagnostic::io("read", &path, &error, "check the read permission"))?;
+            .map_err(|error| Diagnostic::named_path("read", &path, &error, "check the read permission"))?;
         size += content.len() as u64;
-        if size > MAX_UNPACKED_BYTES {
-            let what = format!("{}: larger than {} MiB", folder.display(), MAX_UNPACKED_BYTES >> 20);
+        if size > MAX_PACKED_BYTES {
+            let what = format!("{}: larger than {} MiB", folder.display(), MAX_PACKED_BYTES >> 20);
             return Err(Diagnostic::wrong_use(what, "remove files that the bot does not need"));
         }
         let mode = path.metadata()?.permissions().mode() & 0o777;
@@ -59,7 +59,7 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Diagnostic> {
 /// Collects regular files with their paths relative to `top`. Skips hidden files and ignored names.
 fn collect(top: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Diagnostic> {
     for entry in fs::read_dir(folder)
-        .map_err(|error| Diagnostic::io("read", folder, &error, "check the read permission"))?
+        .map_err(|error| Diagnostic::named_path("read", folder, &error, "check the read permission"))?
     {
         let entry = entry?;
         let (name, kind) = (entry.file_name().to_string_lossy().into_owned(), entry.file_type()?);
@@ -103,7 +103,7 @@ pub fn token() -> Result<String, Diagnostic> {
         ));
     }
     let text = fs::read_to_string(&path)
-        .map_err(|error| Diagnostic::io("read", &path, &error, "check the read permission"))?;
+        .map_err(|error| Diagnostic::named_path("read", &path, &error, "check the read permission"))?;
     match text.trim() {
         "" => Err(Diagnostic::wrong_use(format!("{} is empty", path.display()), hint)),
         token => Ok(token.to_owned()),

@@ -21,6 +21,8 @@ pub struct Controls {
     waited: Duration,
     /// Number of lines scrolled down.
     pub scroll: u16,
+    /// Whether ids are shown as numbers, in a game that can show them.
+    pub numbers: bool,
 }
 
 /// Action of a key.
@@ -48,6 +50,8 @@ pub enum Key {
     Down,
     /// Scroll up.
     Up,
+    /// Show ids as numbers or as letters.
+    Numbers,
 }
 
 impl Controls {
@@ -56,7 +60,32 @@ impl Controls {
         // Long games start faster, so that none takes more than about two minutes.
         let turns = lengths.first().copied().unwrap_or(1) as f64;
         let speed = SPEEDS.iter().position(|s| turns / s < 120.0).unwrap_or(SPEEDS.len() - 1).max(1);
-        Self { lengths, film: 0, turn: 0, playing: true, speed, waited: Duration::ZERO, scroll: 0 }
+        Self {
+            lengths,
+            film: 0,
+            turn: 0,
+            playing: true,
+            speed,
+            waited: Duration::ZERO,
+            scroll: 0,
+            numbers: false,
+        }
+    }
+
+    /// Adds a film after the last one.
+    pub fn add_film(&mut self, length: usize) {
+        if self.lengths.is_empty() {
+            self.speed = Self::new(vec![length]).speed;
+        }
+        self.lengths.push(length);
+    }
+
+    /// Shows a film from its start.
+    pub fn show_film(&mut self, film: usize) {
+        self.film = film;
+        self.turn = 0;
+        self.playing = true;
+        self.waited = Duration::ZERO;
     }
 
     /// Turns per second.
@@ -105,6 +134,7 @@ impl Controls {
             Key::PreviousFilm => self.go_to_film(self.film.saturating_sub(1)),
             Key::Down => self.scroll = self.scroll.saturating_add(1),
             Key::Up => self.scroll = self.scroll.saturating_sub(1),
+            Key::Numbers => self.numbers = !self.numbers,
         }
     }
 
@@ -121,10 +151,7 @@ impl Controls {
     fn go_to_film(&mut self, film: usize) {
         let film = film.min(self.lengths.len().saturating_sub(1));
         if film != self.film {
-            self.film = film;
-            self.turn = 0;
-            self.playing = true;
-            self.waited = Duration::ZERO;
+            self.show_film(film);
         }
     }
 }

@@ -2,9 +2,11 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod place;
+pub mod schema;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::OnceLock;
 
 use assert_cmd::Command;
 use tempfile::{TempDir, tempdir_in};
@@ -18,6 +20,7 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
         .env("RUST_BACKTRACE", "1")
         .write_stdin(input)
         .output()
+        .inspect(|output| schema::check_output(&String::from_utf8_lossy(&output.stdout)))
         .unwrap()
 }
 
@@ -43,20 +46,105 @@ pub fn copy_of(name: &str) -> TempDir {
 /// A Python with `NumPy`: `AGON_PYTHON`, else the project's virtual environment. Colour Battle and Hide and Seek pass arrays to their bots.
 #[track_caller]
 pub fn python() -> Option<PathBuf> {
-    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
-    let python = std::env::var_os("AGON_PYTHON").map_or_else(own, PathBuf::from);
-    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+        let python = std::env::var_os("AGON_PYTHON").map_or_else(own, PathBuf::from);
+        let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+        has.is_ok_and(|output| output.status.success()).then_some(python)
+    });
+    if found.is_none() {
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no Python with NumPy in .venv");
     }
-    agon_test_servers::cannot_run(agon_test_servers::Lacks::Setup, "no Python with NumPy in .venv");
-    None
+    found.clone()
+}
+
+/// The languages of every game's starters, each with the programs that it needs.
+pub const LANGUAGES: [(&str, &[&str]); 5] = [
+    ("python", &["python3"]),
+    ("rust", &["rustc"]),
+    ("cpp", &["g++"]),
+    ("java", &["javac", "java"]),
+    ("js", &["node"]),
+];
+
+/// Whether a program is installed. Otherwise the test is listed as one that could not run.
+#[track_caller]
+pub fn is_installed(program: &str) -> bool {
+    let there = std::process::Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        agon_test_servers::cannot_run(
+            agon_test_servers::Lacks::Machine,
+            &format!("{program} is not installed"),
+        );
+    }
+    there
+}
+
+/// Calls `play` with every game and every language whose programs are installed, the languages in parallel. Returns game, language and
+/// what `play` returned. The Python starters of some games need `NumPy`.
+pub fn in_every_game_and_language(
+    play: impl Fn(&str, &str) -> String + Sync,
+) -> Vec<(&'static str, &'static str, String)> {
+    let has_numpy = python().is_some();
+    let can_play = |game: &str, language: &str| {
+        has_numpy || language != "python" || !["colour-battle", "hide-and-seek"].contains(&game)
+    };
+    let play_all = |language: &'static str| {
+        let games = agon_games::infos().into_iter().map(|info| info.id);
+        let games = games.filter(|game| can_play(game, language));
+        games.map(|game| (game, language, play(game, language))).collect::<Vec<_>>()
+    };
+    let play_all = &play_all;
+    std::thread::scope(|scope| {
+        let installed = LANGUAGES.iter().filter(|(_, programs)| programs.iter().all(|one| is_installed(one)));
+        let threads: Vec<_> =
+            installed.map(|&(language, _)| scope.spawn(move || play_all(language))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Runs lines in a shell that stops at the first failure.
+pub fn shell(folder: &Path, lines: &[&str]) -> Output {
+    let programs = Path::new(env!("CARGO_BIN_EXE_agon")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-ec", &lines.join("\n")]).current_dir(folder).env("PATH", path);
+    shell.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = python() {
+        shell.env("AGON_PYTHON", python);
+    }
+    shell.output().unwrap()
+}
+
+/// Stdout of lines in a shell, which must succeed.
+pub fn shell_output(folder: &Path, lines: &[&str]) -> String {
+    good(&shell(folder, lines))
 }
 
 /// Stdout of a run that must have succeeded.
 pub fn good(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    schema::check_output(&text);
+    text
+}
+
+/// The line to paste that contains this text.
+pub fn line_to_paste<'t>(text: &'t str, part: &str) -> &'t str {
+    let line = text.lines().find(|line| line.contains("agon debug ") && line.contains(part));
+    let line = line.unwrap_or_else(|| panic!("no line to paste with {part:?} in {text}"));
+    &line[line.find("agon ").unwrap()..]
+}
+
+/// Runs the `agon` commands of a line to paste, whose words contain no spaces. Returns the output of the last command.
+pub fn paste(folder: &Path, line: &str) -> Output {
+    let mut last = None;
+    for command in line.split("; ") {
+        let words: Vec<&str> = command.strip_prefix("agon ").unwrap().split(' ').collect();
+        last = Some(agon(folder, &words).output().unwrap());
+    }
+    last.unwrap()
 }
 
 /// Runs `agon` with these arguments.

@@ -321,7 +321,18 @@ impl Harness {
         let mut arguments = vec!["play"];
         let seat = bot.seat();
         arguments.extend(bot.game.words(&seat, honest));
-        arguments.extend(["--games", "2", "--seed", "7", "--json", "--record", record, "--sandbox", sandbox]);
+        arguments.extend([
+            "--games",
+            "2",
+            "--seed",
+            "7",
+            "--json",
+            "--force",
+            "--record",
+            record,
+            "--sandbox",
+            sandbox,
+        ]);
         arguments.extend(["--jobs", if bot.slow { "2" } else { "1" }]);
         let (code, stdout, stderr) = self.agon(&arguments);
         let play = serde_json::from_str(&stdout).unwrap_or_default();

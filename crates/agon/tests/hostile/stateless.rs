@@ -32,12 +32,13 @@ fn peak_beside_a_flood(without: Option<&'static str>) -> u64 {
     harness.peak_kib.get() >> 10
 }
 
-/// The bot writes up to 240 MB in a call.
+/// The bot writes up to 240 MB in a call, as far as it gets in the time of a call: on a busy machine that is a part of it, and much more than
+/// the engine keeps.
 #[test]
 fn engine_stays_small_beside_a_flood_of_answers() {
     let (bounded, unbounded) = (peak_beside_a_flood(None), peak_beside_a_flood(Some("packets")));
-    assert!(bounded < 150, "{bounded} MiB");
-    assert!(unbounded > bounded + 100, "{unbounded} MiB without the bound, {bounded} MiB with it");
+    assert!(bounded < 50, "{bounded} MiB");
+    assert!(unbounded > bounded + 10, "{unbounded} MiB without the bound, {bounded} MiB with it");
 }
 
 succeeds! {

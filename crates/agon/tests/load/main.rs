@@ -104,7 +104,7 @@ impl TestGame {
         let games_wanted = games.to_string();
         let mut words = vec!["play", self.game];
         words.extend(if alone { self.one } else { self.thinkers });
-        words.extend(["--games", &games_wanted, "--seed", "1", "--record", "a.agon", "--json"]);
+        words.extend(["--games", &games_wanted, "--seed", "1", "--force", "--record", "a.agon", "--json"]);
         words.extend(self.settings.iter().flat_map(|setting| ["--set", setting]));
         let match_games = games.div_ceil(5).to_string();
         if self.game == "connect-five" {

@@ -69,7 +69,7 @@ impl Twins {
 
     /// The games of these bots, with every state.
     fn replayed(&self, bots: &[&str], seed: u64) -> Vec<Json> {
-        self.play(bots, seed, &["--record", "a.agon"]);
+        self.play(bots, seed, &["--force", "--record", "a.agon"]);
         let replay = self.agon(&["replay", "a.agon", "--json", "--frames"]);
         replay["games"].as_array().unwrap().clone()
     }

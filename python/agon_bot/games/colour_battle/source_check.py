@@ -9,6 +9,7 @@ from ...check_findings import Finding, Source, class_candidates, missing_method_
 from ...loading import Target
 from . import ENTRY_FUNCTION
 
+OTHERWISE = "they return what the tables show as Name and Contributor"
 THREAD_MODULES = ("threading", "multiprocessing", "concurrent", "_thread")
 
 
@@ -41,4 +42,6 @@ def find_advice(sources: List[Source], wanted: Optional[str]) -> Iterator[Findin
                     what = f"imports {name}; the rules allow one thread only"
                     hint = "do without: other threads are paused together with the bot"
                     yield Finding(False, "advice", what, source.name, node.lineno, node.col_offset + 1, hint)
-        yield from missing_method_advice(source, wanted, ENTRY_FUNCTION, ("get_name", "get_contributor"))
+        yield from missing_method_advice(
+            source, wanted, ENTRY_FUNCTION, ("get_name", "get_contributor"), OTHERWISE
+        )

@@ -54,16 +54,19 @@ class ConnectFive(Shim):
         return self._call_optional("train")
 
     def _call_optional(self, method: str) -> Optional[Message]:
-        """Calls a method that the bot may have. An error there is reported and has no other consequence."""
+        """Calls a method that the bot may have. An error there is a crash, which the host judges: it costs the match after a
+        game, and nothing after the match."""
         call = getattr(self.bot, method, None)
         if not callable(call):
             return None
         try:
             call()
         except BaseException as error:  # a bot may call sys.exit
-            text = f"{method}(): {crash_text(error, self.root)}"
+            trace = crash_text(error, self.root)
+            last = trace.rpartition("\n")[2]
+            text = f"{method}(): {last}\n{trace}"
             print(text, file=sys.stderr)
-            return {"crash": text}
+            return {"fault": "crash", "says": text}
         return None
 
 

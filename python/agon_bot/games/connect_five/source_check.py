@@ -9,6 +9,8 @@ from ...check_findings import Finding, Source, class_candidates, missing_method_
 from ...loading import Target, classes_with
 from . import ENTRY_FUNCTION
 
+OTHERWISE = "def train(self) is called after each match and def adjust(self) after each game, if the class has them"
+
 
 def find_candidates(sources: List[Source]) -> List[Dict[str, Any]]:
     """The files with a class that has the method."""
@@ -30,7 +32,7 @@ def find_advice(sources: List[Source], wanted: Optional[str]) -> Iterator[Findin
     for source in sources:
         if source.tree is None:
             continue
-        yield from missing_method_advice(source, wanted, ENTRY_FUNCTION, ("train",))
+        yield from missing_method_advice(source, wanted, ENTRY_FUNCTION, ("train",), OTHERWISE)
         stem = os.path.splitext(os.path.basename(source.name))[0]
         classes = [(n, line) for n, line in classes_with(source.tree, ENTRY_FUNCTION) if wanted in (None, n)]
         if len(classes) == 1 and classes[0][0] != stem:

@@ -4,14 +4,17 @@ safety."""
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator, List, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from ...check_findings import Finding
 
 MODULES = frozenset(
     "os sys subprocess shutil pathlib importlib multiprocessing threading socket urllib http ctypes".split()
+    + "posix fcntl resource".split()
 )
 CALLS = frozenset("open eval exec input __import__ compile".split())
+MEMBERS = {"io": frozenset(["open", "FileIO"]), "codecs": frozenset(["open"])}
+"""Members of modules that are allowed otherwise."""
 HINT = "leave it out: a bot is asked for a move and uses no files, processes or network"
 
 
@@ -45,8 +48,11 @@ def _uses(tree: ast.Module) -> Iterator[Tuple[ast.expr | ast.stmt, str, str]]:
                 yield node, node.id, "uses"
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             owner = modules.get(node.value.id)
+            member = _forbidden_member(owner, node.attr) if owner else None
             if owner == "builtins" and node.attr in CALLS:
                 yield node, node.attr, "uses"
+            elif member:
+                yield node, member, "uses"
             elif owner and node.attr.lstrip("_") in MODULES:
                 # `random._os`: many modules hold other modules that they have imported.
                 yield node, node.attr.lstrip("_"), "reaches"
@@ -55,11 +61,21 @@ def _uses(tree: ast.Module) -> Iterator[Tuple[ast.expr | ast.stmt, str, str]]:
 
 
 def _hidden(node: ast.ImportFrom, top: str) -> List[str]:
-    """Forbidden names imported from another module: `from builtins import open`, `from random import _os`."""
+    """Forbidden names imported from another module: `from builtins import open`, `from io import open as read`,
+    `from random import _os`."""
     names = [alias.name for alias in node.names]
     if top == "builtins":
         return [name for name in names if name in CALLS]
-    return [name.lstrip("_") for name in names if name.lstrip("_") in MODULES and name != "path"]
+    if names == ["*"]:
+        names = sorted(MEMBERS.get(top.lstrip("_"), ()))
+    members = [member for member in (_forbidden_member(top, name) for name in names) if member]
+    return members + [name.lstrip("_") for name in names if name.lstrip("_") in MODULES and name != "path"]
+
+
+def _forbidden_member(module: str, name: str) -> Optional[str]:
+    """The full name of a forbidden member of a module that is allowed otherwise: `io.open`. `_io` is `io`."""
+    owner = module.lstrip("_")
+    return f"{owner}.{name}" if name in MEMBERS.get(owner, ()) else None
 
 
 def _by_getattr(node: ast.Call, modules: Dict[str, str]) -> List[str]:
@@ -69,6 +85,9 @@ def _by_getattr(node: ast.Call, modules: Dict[str, str]) -> List[str]:
     word = node.args[1].value
     if node.args[0].id not in modules or not isinstance(word, str):
         return []
+    member = _forbidden_member(modules[node.args[0].id], word)
+    if member:
+        return [member]
     return [word.lstrip("_") if word not in CALLS else word] if word in CALLS or word.lstrip("_") in MODULES else []
 
 

@@ -77,6 +77,16 @@ export const admin = {
     busy: 'Creating …',
   },
 
+  gameFiles: {
+    title: (setting: string) => `File for ${setting}`,
+    file: 'File',
+    none: 'Choose a file first.',
+    save: 'Upload',
+    restore: 'Use the game’s own',
+    saved: (setting: string) => `The competition uses the uploaded file for ${setting}.`,
+    restored: (setting: string) => `The competition uses the game’s own ${setting}.`,
+    locked: 'The file can be changed only before the start.',
+  },
   editor: {
     label: 'Competition file',
     about: 'Settings, clocks and phases. Entrants are listed above and are not part of the file.',
@@ -129,6 +139,13 @@ export const admin = {
     disqualified: (reason: string) => `disqualified: ${reason}`,
     disqualify: 'Disqualify',
     disqualifyLabel: (name: string) => `Disqualify ${name}`,
+    marks: 'Marks',
+    marksLabel: (name: string) => `Marks of ${name}`,
+    marksTitle: (name: string) => `Marks of ${name}`,
+    marksAbout: 'Tables show marks in brackets after the name, with the note on the page of the bot. They change no result.',
+    marksHint: 'Separate marks by semicolons and write a note after a colon: AI: wrote the search; exploit',
+    marksConfirm: 'Save marks',
+    marksDone: (name: string) => `The marks of ${name} are saved.`,
     filter: 'Find an entrant',
     noMatch: 'No matching entrants.',
 

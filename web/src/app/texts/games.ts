@@ -20,7 +20,7 @@ export const texts = {
   starters: 'Starter bots',
   startersHint: 'A starter is a complete bot that plays legal moves. Its README explains how to run it on your machine.',
   starter: (language: string) => `${language} starter`,
-  languages: { python: 'Python', rust: 'Rust', cpp: 'C++', java: 'Java', js: 'JavaScript' } as { [language: string]: string },
+  languages: { python: 'Python', rust: 'Rust', cpp: 'C++', java: 'Java', js: 'JavaScript', scala: 'Scala' } as { [language: string]: string },
   house: 'House bots (weakest first)',
   bot: 'Bot',
   strategy: 'Strategy',

@@ -50,6 +50,11 @@ export const submit = {
   classHint: 'Required only if the file has several classes: the name of the bot’s class.',
   badClass: 'A class name can contain only letters, digits and underscores.',
 
+  aiNote: 'Parts written by AI',
+  aiHint: 'If AI tools helped directly with the solution: which parts? The bot is then marked (AI) in tables.',
+  exploitNote: 'Exploit',
+  exploitHint: 'If the bot uses a weakness of the game’s program: which one? The bot is then marked (exploit) in tables.',
+
   files: 'Files',
   drop: 'Drop a file, a folder or a zip here',
   dropNow: 'Release to add the files',
@@ -115,11 +120,12 @@ export const submit = {
         found: 'Find the bot in the submitted files.',
         source: 'Look for forbidden constructs in the source.',
         loads: 'Start the bot.',
-        plays: 'Play a game against house bots without a fault.',
+        plays: 'Play games against house bots, up to the full length.',
       })[name] ?? '',
     outcome: { yes: 'Passed', no: 'Failed', skipped: 'Skipped' },
     mustFix: 'Must fix',
     advice: 'Advice',
+    warnings: 'Warnings',
     whole: 'Whole bot',
     place: (file: string | null, line: number | null) =>
       file === null ? (line === null ? '' : `line ${line}`) : line === null ? file : `${file}, line ${line}`,
@@ -142,4 +148,11 @@ export const submit = {
     nextBroke: 'Submit the bot again later.',
     seconds: (ms: number) => (ms < 950 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`),
   },
+};
+
+/** Deadline for submissions. */
+export const deadlineTexts = {
+  until: 'Submissions until',
+  past: 'Submissions ended',
+  left: (time: string) => `${time} left`,
 };

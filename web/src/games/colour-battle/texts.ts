@@ -4,6 +4,7 @@ import { plural } from '../../text_format';
 
 export const texts = {
   ids: 'Letters',
+  numbers: 'Ids as numbers (key i)',
   blank: (share: string) => `white ${share} %`,
   state: (leader: string, share: string, blank: string, clashes: number) =>
     `${leader} leads with ${share} %. White: ${blank} %.${clashes > 0 ? ` ${plural(clashes, 'clash', 'clashes')}.` : ''}`,

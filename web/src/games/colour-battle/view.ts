@@ -44,9 +44,10 @@ const view: GameView = {
   Board,
   speed: 15,
   ranked: true,
-  badge: (first: Json, seat) => {
+  // The letter is that of the id, which is dealt for each game. The colour stays with the bot.
+  badge: (first: Json, seat, colours) => {
     const id = (first as unknown as ColourBattleFrame).bots[seat]?.id ?? seat + 1;
-    return { letter: letter(id - 1), colour: id - 1 };
+    return { letter: letter(id - 1), colour: colours?.[seat] ?? seat };
   },
   describe,
 };

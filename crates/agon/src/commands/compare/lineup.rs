@@ -246,7 +246,7 @@ fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: GameSetup<'_>) -> Res
         let plan = MatchSetup { settings, seed: 0, seats: &seats, assets };
         let sits = table.check_seats(&seats).map_err(|error| PlayError::from(error).into());
         match sits.and_then(|()| setup::try_load(table, &plan)) {
-            Ok(()) => plays.push(seat),
+            Ok(_) => plays.push(seat),
             Err(failure) => refusal = Some(refusal.unwrap_or(failure)),
         }
     }

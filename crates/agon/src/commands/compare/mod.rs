@@ -57,7 +57,8 @@ pub fn run(args: &Compare) -> Result<(), Diagnostic> {
         |pair| {
             let (tally, live, answer) = &mut *taken.borrow_mut();
             tally.add(pair);
-            **answer = job.question.verdict(tally.llr());
+            **answer = tally.verdict();
+            tally.note_first_fault();
             if **answer != TestVerdict::NotYet {
                 return Ok(ControlFlow::Break(()));
             }

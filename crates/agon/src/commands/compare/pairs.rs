@@ -7,8 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use agon_bots::debug_line::FaultPlace;
 use agon_core::random::match_seed;
-use agon_core::{BotLifetime, ScoreDirection, Seat};
+use agon_core::{BotLifetime, FaultReport, ScoreDirection, Seat};
 use agon_engine::PlayerSpec;
 use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
 use agon_engine::referee::PlayedGame;
@@ -30,8 +31,47 @@ pub struct Pair {
     pub sign: f64,
     /// Number of faults, in the job of [`agon_core::Fault::ALL`].
     pub faults: [[u32; 4]; 2],
-    /// The first fault of each bot, as text.
-    pub first_fault: [Option<String>; 2],
+    /// The first fault of each bot.
+    pub first_fault: [Option<FirstFault>; 2],
+}
+
+/// The first fault of a bot, with what is needed to play its game again.
+#[derive(Clone, Debug)]
+pub struct FirstFault {
+    /// Bot specs in seat order.
+    pub bots: Vec<String>,
+    /// Seed of the match.
+    pub match_seed: u64,
+    /// Seed of the game.
+    pub game_seed: u64,
+    /// Where in the match.
+    pub place: FaultPlace,
+    /// The fault.
+    pub report: FaultReport,
+}
+
+impl FirstFault {
+    /// The first fault of a seat in a match with this seed.
+    fn find(played: &[PlayedGame], side: &PairGame, match_seed: u64, seat: Seat) -> Option<Self> {
+        let of_seat = |one: &PlayedGame| one.faults.iter().position(|fault| fault.seat == seat);
+        let (game, one, at) = (1..).zip(played).find_map(|(game, one)| Some((game, one, of_seat(one)?)))?;
+        let fault = &one.faults[at];
+        let is_after_game = fault.is_after_game(one.turns);
+        Some(Self {
+            bots: side.seats.iter().map(PlayerSpec::spec).collect(),
+            match_seed,
+            game_seed: one.seed,
+            place: FaultPlace { game, seat, turn: fault.turn, is_after_game },
+            report: fault.report.clone(),
+        })
+    }
+
+    /// Seed, turn, kind and message.
+    pub fn text(&self) -> String {
+        let FaultPlace { turn, is_after_game, .. } = self.place;
+        let when = if is_after_game { "after the game".to_owned() } else { format!("turn {turn}") };
+        format!("seed {}, {when}: {}: {}", self.game_seed, self.report.fault, self.report.message)
+    }
 }
 
 /// Reason why no more pairs are played.
@@ -129,6 +169,8 @@ impl CompareJob<'_> {
         for (who, seat) in [side.new, side.old].into_iter().enumerate() {
             if let Some(seat) = seat {
                 self.count(&played, seat, who, pair);
+                let known = pair.first_fault[who].take();
+                pair.first_fault[who] = known.or_else(|| FirstFault::find(&played, side, seed, seat));
             }
         }
         Ok(())
@@ -142,8 +184,8 @@ impl CompareJob<'_> {
         let won = |one: &PlayedGame| one.outcome.win_share(seat);
         let mut shares: Vec<f64> = played.iter().map(won).collect();
         // A fault has ended the match. The games that were not played count as lost or won.
-        let lost_by = played.last().and_then(|one| one.outcome.match_lost_by);
-        let rest = if lost_by == Some(seat) { 0.0 } else { 1.0 };
+        let is_lost = played.last().is_some_and(|one| one.loses_match(seat));
+        let rest = if is_lost { 0.0 } else { 1.0 };
         shares.resize(self.match_games as usize, rest);
         pair.half_points[who] += shares.iter().map(|share| (2.0 * share).round() as usize).sum::<usize>();
         pair.scores[who] += if info.lifetime == BotLifetime::Match {
@@ -154,12 +196,6 @@ impl CompareJob<'_> {
         for one in played {
             if let Some(tally) = one.seats.get(seat.index()) {
                 pair.faults[who].iter_mut().zip(tally.faults).for_each(|(sum, n)| *sum += n);
-            }
-            let fault = one.faults.iter().find(|fault| fault.seat == seat);
-            if let (Some(fault), None) = (fault, &pair.first_fault[who]) {
-                let (turn, report) = (fault.turn, &fault.report);
-                pair.first_fault[who] =
-                    Some(format!("seed {}, turn {turn}: {}: {}", one.seed, report.fault, report.message));
             }
         }
     }

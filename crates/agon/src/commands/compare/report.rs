@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use agon_bots::Diagnostic;
+use agon_bots::debug_line::{GameOptions, play_and_debug_line};
 use agon_core::Fault;
 use agon_core::sanitize::one_line;
 use agon_engine::any_game::bot_hash;
@@ -15,10 +16,10 @@ use serde_json::{Value as Json, json};
 
 use super::CompareJob;
 use super::lineup::CompareMode;
-use super::pairs::{Pair, StopReason};
+use super::pairs::{FirstFault, Pair, StopReason};
 use crate::commands::play::faults_text;
 use crate::logging::LogRedirect;
-use crate::output;
+use crate::{output, setup};
 
 /// Minimum interval between updates of the progress line.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
@@ -36,7 +37,8 @@ pub struct CompareResult<'o> {
     scores: [f64; 2],
     sign: f64,
     faults: [[u64; 4]; 2],
-    first_fault: [Option<String>; 2],
+    first_fault: [Option<FirstFault>; 2],
+    noted_fault: bool,
 }
 
 impl<'o> CompareResult<'o> {
@@ -53,6 +55,7 @@ impl<'o> CompareResult<'o> {
             sign: 1.0,
             faults: [[0; 4]; 2],
             first_fault: [None, None],
+            noted_fault: false,
         }
     }
 
@@ -70,11 +73,33 @@ impl<'o> CompareResult<'o> {
         }
     }
 
-    pub fn llr(&self) -> f64 {
+    pub fn verdict(&self) -> TestVerdict {
         match &self.test {
-            Test::Duel(duel) => duel.llr(&self.job.question),
-            Test::Paired(paired) => paired.llr(&self.job.question),
+            Test::Duel(duel) => duel.verdict(&self.job.question),
+            Test::Paired(paired) => paired.verdict(&self.job.question),
         }
+    }
+
+    /// What decided: the log-likelihood ratio, or overwhelming evidence.
+    fn decided_by(&self, status: &TestStatus) -> Option<&'static str> {
+        match (status.verdict, self.job.question.verdict(status.llr)) {
+            (TestVerdict::NotYet, _) => None,
+            (_, TestVerdict::NotYet) => Some("evidence"),
+            _ => Some("ratio"),
+        }
+    }
+
+    /// Warning about faults of NEW: a bot that faults may lose for that reason alone.
+    fn fault_warning(&self) -> Option<String> {
+        let [new, _] = self.job.lineup.names();
+        let faults = self.faults[0];
+        (faults.iter().sum::<u64>() > 0).then(|| {
+            let games = self.games();
+            format!(
+                "{new} has faults ({} in {games} games); fix them before you trust this result",
+                faults_text(faults)
+            )
+        })
     }
 
     fn status(&self) -> TestStatus {
@@ -128,6 +153,16 @@ impl<'o> CompareResult<'o> {
         )
     }
 
+    /// The first fault of NEW, once: the user may want to fix it instead of waiting.
+    pub fn note_first_fault(&mut self) {
+        if let Some(fault) = self.first_fault[0].as_ref().filter(|_| !self.noted_fault) {
+            let ([new, _], text) = (self.job.lineup.names(), fault.text());
+            let first = text.lines().next().unwrap_or_default();
+            output::note(&format!("warning: {new} has faults; the first: {}", one_line(first)));
+            self.noted_fault = true;
+        }
+    }
+
     /// The verdict and the figures.
     pub fn result_text(&self, stopped: StopReason) -> String {
         let status = self.status();
@@ -139,15 +174,34 @@ impl<'o> CompareResult<'o> {
         for (name, figure) in self.figures(&status) {
             text += &format!(" {name:<15} {figure}\n");
         }
+        if let Some(warning) = self.fault_warning() {
+            text += &format!("warning: {warning}\n");
+        }
         for (name, fault) in [new, old].iter().zip(&self.first_fault) {
             if let Some(fault) = fault {
-                let last = fault.lines().next_back().unwrap_or_default();
-                let first = fault.lines().next().unwrap_or_default();
+                let whole = fault.text();
+                let last = whole.lines().next_back().unwrap_or_default();
+                let first = whole.lines().next().unwrap_or_default();
                 let words = if first == last { first.to_owned() } else { format!("{first} ... {last}") };
-                text += &format!("first fault of {name}: {}\n", one_line(&words));
+                let line = self.debug_line(fault);
+                text += &format!("first fault of {name}: {}\n  {line}\n", one_line(&words));
             }
         }
         text
+    }
+
+    /// The line to paste for a fault: it plays the match again up to the fault and records it.
+    fn debug_line(&self, fault: &FirstFault) -> String {
+        let args = self.job.args;
+        let options = GameOptions {
+            info: self.job.table.info(),
+            settings: &args.setup.settings,
+            sandbox: args.sandbox,
+            python: args.python.options(),
+            match_games: None,
+        };
+        let FirstFault { bots, match_seed, place, report, .. } = fault;
+        play_and_debug_line(&options, bots, *match_seed, *place, report, setup::current_dir())
     }
 
     fn verdict_text(&self, status: &TestStatus, stopped: StopReason) -> String {
@@ -213,6 +267,12 @@ impl<'o> CompareResult<'o> {
         put("superiority", format!("NEW is better with {:.1} % probability", 100.0 * status.superiority));
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
         put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(status.llr)));
+        if self.decided_by(status) == Some("evidence") {
+            put(
+                "decided by",
+                "overwhelming evidence: the results are too one-sided to wait for the LLR".to_owned(),
+            );
+        }
         let [alpha, beta] = [question.alpha, question.beta].map(|share| trim_zeros(100.0 * share));
         let TestParams { elo0, elo1, .. } = question;
         put(
@@ -250,6 +310,7 @@ impl<'o> CompareResult<'o> {
                 put("counts", json!({"better": better, "same": same, "worse": worse}));
             }
         }
+        put("decided_by", json!(self.decided_by(&status)));
         put("superior", json_number(status.superiority));
         put("rest_games", json!(self.remaining_games(&status)));
         fields
@@ -276,7 +337,7 @@ impl<'o> CompareResult<'o> {
                 "hash": bot_hash(job.table.info(), seating),
                 "score": json_number(self.scores[who] / f64::from(self.pairs.max(1))),
                 "faults": faults,
-                "first_fault": self.first_fault[who],
+                "first_fault": self.first_fault[who].as_ref().map(FirstFault::text),
             })
         };
         let (mode, seats) = match job.lineup.mode {
@@ -301,6 +362,7 @@ impl<'o> CompareResult<'o> {
             "new": bot(0),
             "old": bot(1),
             "against": job.lineup.field(),
+            "warnings": self.fault_warning().into_iter().collect::<Vec<_>>(),
         });
         if let Some(result) = result.as_object_mut() {
             // A duel reports points as its share. Scores belong to the other test.

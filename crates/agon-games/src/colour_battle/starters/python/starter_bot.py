@@ -1,10 +1,10 @@
 """starter-bot: moves to the nearest tile that its number can paint."""
 
 import numpy as np
-from bot_control import Move
+from bot_control import Bot, Move
 
 
-class StarterBot:
+class StarterBot(Bot):
     """Agon creates an object for each game, and sets `self.id` and `self.position`, an array `[x, y]`, before every move."""
 
     def get_name(self):

@@ -87,4 +87,5 @@ def main():
         my_call = not my_call
 
 
-main()
+if __name__ == "__main__":  # not when a test imports this file
+    main()

@@ -9,7 +9,11 @@ pub(super) const BOTS: BotRules = BotRules {
     text_protocol: None,
     players_yml: false,
     asked_together: false,
+    named_class: None,
+    may_start_processes: true,
     keeps_data: false,
+    names_itself: false,
+    measures_empty_answers: false,
     file: None,
     check_settings: &[],
     requirements: &[
@@ -24,6 +28,7 @@ pub(super) const STANDINGS: StandingsRules = StandingsRules::POINTS_THEN_SCORE;
 pub(super) const COMPETITION: CompetitionRules = CompetitionRules {
     preset: include_str!("competition/preset.toml"),
     demo: include_str!("competition/demo.toml"),
+    short: include_str!("competition/short.toml"),
     same_seeds_for_all: false,
     publishes_history: false,
 };

@@ -31,7 +31,7 @@ static INFO: GameInfo = GameInfo {
         kind: SettingKind::Real { min: 0.001, max: 3600.0 },
         default: SettingDefault::Real(1.0),
     }],
-    requests: &[RequestInfo { name: "move", asks: "FILL IN: what the bot must answer", example: "1" }],
+    requests: &[RequestInfo { name: "move", asks: "FILL IN: what the bot must answer", example: "1", keys: &[] }],
     // FILL IN: what each fault costs: illegal, crash, timeout, garbled.
     faults: [FaultPenalty::LoseGame; 4],
     clock: "1 s for each answer (setting `seconds`)",
