@@ -72,8 +72,6 @@ impl<'a> FolderWatch<'a> {
     pub(super) fn of(launch: &'a Launch, processes: &[i32], kept: &[KeptFolder]) -> Self {
         let exact =
             |writable: &Writable| kept.iter().find(|kept| kept.path == writable.path).map(KeptFolder::inside);
-        // Without the right pace the first measurement is late, too: it must not meet an attack that a slow disk holds up.
-        let has_pace = !launch.policy.weakened.contains(&Defence::FolderPace);
         let folder = |writable: &'a Writable| WatchedFolder {
             writable,
             is_exact: exact(writable).is_some(),
@@ -82,7 +80,7 @@ impl<'a> FolderWatch<'a> {
                 .unwrap_or_else(|| writable.path.clone()),
             used: 0,
             since: 0,
-            measured: (!has_pace).then(Instant::now),
+            measured: None,
             took: Duration::ZERO,
         };
         let folders: Vec<WatchedFolder<'a>> = inexact(launch).map(folder).collect();
@@ -123,7 +121,8 @@ impl<'a> FolderWatch<'a> {
             if !folder.is_exact {
                 folder.since = written.map_or(u64::MAX, |bytes| folder.since.saturating_add(bytes));
             }
-            if !folder.needs_measuring(self.counting.has(Defence::FolderPace)) {
+            // Without the right pace it is never measured: a slow disk must not hold an attack up until the next measurement.
+            if !self.counting.has(Defence::FolderPace) || !folder.needs_measuring() {
                 return None;
             }
             let started = Instant::now();
@@ -140,11 +139,9 @@ impl<'a> FolderWatch<'a> {
 }
 
 impl WatchedFolder<'_> {
-    /// Without the right pace it is measured so rarely that an attack succeeds on a busy machine, too.
-    fn needs_measuring(&self, has_pace: bool) -> bool {
-        let interval = if has_pace { MEASURE_INTERVAL } else { 100 * MEASURE_INTERVAL };
-        (has_pace && self.used.saturating_add(self.since) > self.writable.bytes)
-            || self.measured.is_none_or(|then| then.elapsed() >= interval)
+    fn needs_measuring(&self) -> bool {
+        self.used.saturating_add(self.since) > self.writable.bytes
+            || self.measured.is_none_or(|then| then.elapsed() >= MEASURE_INTERVAL)
     }
 }
 
