@@ -121,6 +121,12 @@ fn typo_is_corrected_on_a_terminal_before_it_is_sent() {
 }
 
 #[test]
+fn line_that_is_typed_before_the_question_on_a_terminal_answers_it() {
+    let shown = on_a_terminal(r"=STAY\r|quit): = |quit): = ", &[&["play"], &HIDE[..]].concat());
+    assert!(!shown.contains("Invalid input"), "{shown}");
+}
+
+#[test]
 fn digit_drops_a_piece_and_control_c_quits_on_a_terminal() {
     let steps = r"quit): =4|quit): =help\r|You are asked=|quit): =\x03";
     let shown = on_a_terminal(steps, &["play", "connect-five", "human", "house:random", "--seed", "5"]);

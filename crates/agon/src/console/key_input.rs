@@ -123,16 +123,23 @@ pub fn next_key() -> io::Result<KeyEvent> {
         if let Event::Key(key) = event::read()?
             && key.kind != KeyEventKind::Release
         {
-            return Ok(key);
+            return Ok(as_enter(key).unwrap_or(key));
         }
     }
 }
 
-/// Reads an answer from the terminal and shows what is typed. The cursor is behind the question.
-pub fn read(input: &mut AnswerInput) -> io::Result<InputResult> {
+/// Enter, if this key is how it arrives when it was pressed before raw mode was on: as a line feed.
+fn as_enter(key: KeyEvent) -> Option<KeyEvent> {
+    let is_line_feed = key.code == KeyCode::Char('j') && key.modifiers == KeyModifiers::CONTROL;
+    is_line_feed.then(|| KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE))
+}
+
+/// Asks a question, reads the answer from the terminal and shows what is typed. Each key that is pressed after the question is shown
+/// counts as a key, so raw mode comes first.
+pub fn read(question: &str, input: &mut AnswerInput) -> io::Result<InputResult> {
     let _raw = RawMode::enable()?;
     // The question stays; the line after it is drawn again with each key.
-    write(b"\x1b7")?;
+    write(format!("{question}\x1b7").as_bytes())?;
     loop {
         let result = input.press(next_key()?);
         let shown = match &result {
@@ -220,6 +227,13 @@ mod tests {
         press(&mut input, &typed("x"));
         assert_eq!(input.press(control('d')), None);
         assert_eq!(input.press(control('c')), Some(InputResult::Quit));
+    }
+
+    #[test]
+    fn line_feed_of_enter_before_raw_mode_is_enter() {
+        let line_feed = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
+        assert_eq!(as_enter(line_feed).map(|key| key.code), Some(KeyCode::Enter));
+        assert_eq!(as_enter(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::NONE)), None);
     }
 
     #[test]

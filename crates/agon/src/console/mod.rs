@@ -45,8 +45,7 @@ impl HumanConsole for Terminal {
             None => write_all(&format!("\n{}\n", paint::ansi(picture, self.colour)))?,
         }
         loop {
-            write_all(&prompt(seat, request))?;
-            let answer = read_answer(request)?;
+            let answer = read_answer(&prompt(seat, request), request)?;
             match answer.as_deref().map(|line| line.trim().to_lowercase()).as_deref() {
                 Some("help" | "?") => write_all(&help(self.game, request))?,
                 None | Some("quit" | "exit") => {
@@ -59,15 +58,16 @@ impl HumanConsole for Terminal {
     }
 }
 
-/// Reads one answer. `None` if the user quits or the input ends.
-fn read_answer(request: &RequestInfo) -> io::Result<Option<String>> {
+/// Asks a question and reads one answer. `None` if the user quits or the input ends.
+fn read_answer(question: &str, request: &RequestInfo) -> io::Result<Option<String>> {
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
         let mut input = AnswerInput::new(request.keys);
-        return key_input::read(&mut input).map(|result| match result {
+        return key_input::read(question, &mut input).map(|result| match result {
             InputResult::Answer(text) => Some(text),
             InputResult::Quit => None,
         });
     }
+    write_all(question)?;
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line)?;
     Ok((read > 0).then_some(line))
