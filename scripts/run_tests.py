@@ -45,6 +45,7 @@ class Result(NamedTuple):
     suite: Suite
     code: int
     seconds: float
+    processor_seconds: float
     log: str
 
 
@@ -119,7 +120,7 @@ class Pool:
 
     def report(self, result: Result) -> None:
         word = "FAILED" if result.code else "ok"
-        print(f"[{len(self.results):3}/{self.total}] {word:6} {result.seconds:6.1f} s  {result.suite.name}", flush=True)
+        print(f"[{len(self.results):3}/{self.total}] {word:6} {result.seconds:6.1f} s ({result.processor_seconds:5.1f} s of a core)  {result.suite.name}", flush=True)
         if result.code:
             with open(result.log, encoding="utf-8", errors="replace") as file:
                 print(file.read(), flush=True)
@@ -133,13 +134,16 @@ def run_one(suite: Suite) -> Result:
         process = subprocess.Popen(
             suite.command, cwd=suite.folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
         )
-        try:
-            code = process.wait(SUITE_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait() or 1
+        timer = threading.Timer(SUITE_TIMEOUT, process.kill)
+        timer.start()
+        # Not `process.wait`: only this tells what the suite's processes have used.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
+        if timer.finished.is_set():
+            code = code or 1
             file.write(f"\nerror: the suite did not end within {SUITE_TIMEOUT // 60} minutes\n".encode())
-    return Result(suite, code, time.monotonic() - begin, log)
+        timer.cancel()
+    return Result(suite, code, time.monotonic() - begin, usage.ru_utime + usage.ru_stime, log)
 
 
 def counts(results: List[Result]) -> List[int]:
