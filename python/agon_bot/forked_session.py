@@ -2,7 +2,9 @@
 
 The bot is loaded once and then plays many games. If the bot's memory lasts for a game, each game is played by a fork of
 this process, so that no game leaves anything for the next one; this process itself never runs a move. If it lasts for a
-match, this process plays the games itself and ends with the match. (If it lasts for a call: `stateless_session.py`.)
+match, a fork plays each match, and makes the bot's object. If forks would share something (`match_isolation.py`), or
+the sandbox allows no fork, this process plays one match itself and ends with it. (If the memory lasts for a call:
+`stateless_session.py`.)
 
 A fork talks to the host directly, so that the host can measure it. Its parent reports how it ended, unless it ended
 normally.
@@ -17,16 +19,19 @@ import json
 import os
 import resource
 import select
+import sys
 from typing import Any, Dict, Optional, Tuple
 
-from . import sandbox_enter
-from .errors import fault_of
+from . import PROTOCOL, sandbox_enter
+from .errors import LoadError, fault_of
 from .game_isolation import NEVER_SHARED, LoadedFiles
 from .games import has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
-from .packet_channel import HEADER, TURN, PacketChannel
+from .match_isolation import LoadWatch
+from .packet_channel import HEADER, MATCH_OVER, TURN, PacketChannel
 from .process_cleanup import exit_description
+from .seeding import preload_numpy, seed_all
 from .session import Session
 from .streams import flush
 from .tinyjson import dumps
@@ -86,6 +91,10 @@ class ForkedSession(Session):
         self.without: Tuple[str, ...] = ()
         """Defences that are off, which only tests ask for."""
         self.loaded_files: Optional[LoadedFiles] = None
+        self.in_match = False
+        """Whether this process plays a match: the fork for it, or the process that has loaded the bot."""
+        self.is_match_fork = False
+        self.forks_matches = False
         self.idle_poll = select.poll()
         """Polls the pipe and the socket between games."""
 
@@ -106,12 +115,23 @@ class ForkedSession(Session):
                 last_words = self.match_over(message)
                 if last_words:
                     packets.send({**last_words, "id": 0})
+                if self.is_match_fork:
+                    flush()
+                    _exit(DONE_EXIT_CODE)
                 return 0
+            if kind == "hello" and self.plays_matches() and not self.in_match:
+                reply = self.start_match(message)
+                if reply is None:
+                    continue
+                packets.send({**reply, "id": message.get("id")})
+                if "error" in reply:
+                    return 2
+                continue
             if kind == "start" and shim is not None and shim.lifetime == "game":
                 if (self.started or not self.playing) and not self.fork_game():
                     continue
                 self.started = True
-            if kind == "turn" and self.needs_game_fork():
+            if kind == "turn" and (self.needs_game_fork() or (self.plays_matches() and not self.in_match)):
                 packets.send({"id": message.get("id"), "ended": NO_GAME_TEXT})
                 continue
             reply = self.reply(message)
@@ -231,8 +251,64 @@ class ForkedSession(Session):
         self.playing = True
         self.started = False
 
+    def plays_matches(self) -> bool:
+        """Whether the memory of the game's bots lasts for a match."""
+        return has_python_api(self.game) and lifetime(self.game) == "match"
+
+    def start_match(self, message: Message) -> Optional[Message]:
+        """Loads the bot, if that is not done yet, and forks for a match. Returns the reply to hello in the process that
+        plays the match, and nothing in the process that has loaded the bot, when the match is over."""
+        try:
+            if self.shim is None:
+                self.load_for_matches()
+            shim = self.shim
+            assert shim is not None
+            if self.forks_matches and not self.fork_match():
+                return None
+            self.in_match = True
+            self.seed_game(self.seed(message))
+            about = shim.begin_match(message)
+        except LoadError as error:
+            print(error, file=sys.stderr)
+            return {"error": error.to_json()}
+        return {"protocol": PROTOCOL, **{name: text for name, text in about.items() if text}}
+
+    def load_for_matches(self) -> None:
+        """Executes the bot's file. The generators are seeded with a constant: the bot is loaded for many matches."""
+        preload_numpy(self.target.path)
+        seed_all(0)
+        shim = self.make_shim(self.game)
+        watch = LoadWatch(os.path.dirname(shim.locate()))
+        shim.load_class()
+        self.shim = shim
+        gc.collect()
+        gc.freeze()
+        self.forks_matches = "matches" not in self.without and watch.can_fork()
+
+    def fork_match(self) -> bool:
+        """Forks for a match. Returns true in the process that plays it, and false in the other one when the match is
+        over."""
+        self.restore_open_files()
+        try:
+            # Not `fork_process`: the bot may start threads and processes in its match, so Python must know of the fork.
+            child = _fork()
+        except OSError:  # the sandbox allows no other process: the match is played here
+            self.forks_matches = False
+            return True
+        if child == 0:
+            self.is_match_fork = True
+            return True
+        status = _waitpid(child, 0)[1]
+        if status == DONE_EXIT_CODE << 8:
+            _write(self.packets.answers, MATCH_OVER)
+        else:
+            self.report_if_failed(status, None)
+        return False
+
     def answers_turns_here(self) -> bool:
         """Whether this process answers turns itself."""
+        if self.shim is not None and self.shim.lifetime == "match":
+            return self.in_match
         return self.shim is not None and not self.needs_game_fork()
 
     def needs_game_fork(self) -> bool:
@@ -283,6 +359,27 @@ class ForkedSession(Session):
             pass
         shim.start({})
 
+    def answer_between_games(self, count: int) -> bool:
+        """Ends a game of a match, or starts the next one, without a JSON parser, if the message has the exact form that
+        the host writes. Returns false, and does nothing, if it has not."""
+        packets, shim = self.packets, self.shim
+        text = bytes(packets.view[:count])
+        if shim is not None and text.startswith(START_PREFIX):
+            reply = self.handle_start_text(text)
+            if reply:
+                shim.start({})
+                _write(packets.answers, reply)
+            return bool(reply)
+        reply = self.reply_to_end_text(text) if text.startswith(END_PREFIX) else b""
+        if shim is None or not reply:
+            return False
+        fault = shim.game_over({})
+        if fault:
+            packets.send({**fault, **_loads(reply)})
+        else:
+            _write(packets.answers, reply)
+        return True
+
     def reject_turn(self) -> None:
         """Rejects a turn in the game's short form that this process must not answer."""
         packets, shim = self.packets, self.shim
@@ -302,15 +399,19 @@ class ForkedSession(Session):
         if type(shim).turns is not Shim.turns:
             following = lambda: shim.turns(packets)
         count = packets.receive()
-        while count and packets.buffer[0] == TURN:
-            number = _header(packets.buffer)[0]
-            try:
-                text = packed(packets)
-            except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
-                packets.send({"id": number, **fault_of(error, shim.root)})
-            else:
-                answer(number, text)
-            count = following()
+        while True:
+            while count and packets.buffer[0] == TURN:
+                number = _header(packets.buffer)[0]
+                try:
+                    text = packed(packets)
+                except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
+                    packets.send({"id": number, **fault_of(error, shim.root)})
+                else:
+                    answer(number, text)
+                count = following()
+            if not self.in_match or not self.answer_between_games(count):
+                break
+            count = packets.receive()
         if self.playing and packets.buffer.startswith(END_PREFIX):
             self.end_fast(count)
         return count

@@ -19,7 +19,7 @@ turn, all messages come through the socket.
 A message that is too long for a packet comes in parts; before them comes a packet with `PARTS`, three zero bytes and
 the total length. An answer is `=`, the id in four bytes, and the answer's text; or JSON. Where a fork gives each
 answer, a turn comes with a descriptor: a new socket for this one answer. Then `+` on the answer socket says that the
-fork has ended and that the host can send the next request.
+fork has ended and that the host can send the next request. Where a fork plays each match, `*` says that it has ended.
 
 Requests and answers have separate sockets, so that a fork which gives one answer can be prevented from reading the next
 request.
@@ -45,6 +45,8 @@ _whole = struct.Struct("<4xI").unpack_from
 TURN, PARTS, NEXT_ON_SOCKET = 1, 2, 3
 CALL_ENDED = b"+"
 """Sent when the fork that gave an answer has ended, where a fork gives each answer."""
+MATCH_OVER = b"*"
+"""Sent when the fork that played a match has ended, where a fork plays each match."""
 HEADER = struct.Struct("<4xII")
 INITIAL_BUFFER_BYTES = 1 << 18
 MAX_MESSAGE_BYTES = 16 << 20

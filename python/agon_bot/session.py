@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Optional
 from . import PROTOCOL
 from .channel import Channel
 from .errors import LoadError, fault_of
-from .games import bot_api, game_part, has_python_api, lifetime
+from .games import bot_api, game_part, lifetime
 from .games.base import Message, Shim
 from .loading import Target
 from .seeding import derive, preload_numpy, seed_all
@@ -54,9 +54,10 @@ def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
 
 def make_shim(game: str, target: Target) -> Shim:
     """The shim for a bot of a game. Raises an error if the game's package lacks a part."""
+    kind = lifetime(game)  # first: it names the part that a new game lacks
     shim: Shim = bot_api(game)(target)
     shim.game = game
-    shim.lifetime = lifetime(game)
+    shim.lifetime = kind
     shim.single_threaded = game_part(game, "SINGLE_THREADED")
     return shim
 
@@ -110,25 +111,25 @@ class Session:
         return {}
 
     def hello(self, message: Message) -> Message:
-        """Loads the bot. The generators are seeded first, because a bot may draw numbers at import."""
+        """Loads the bot. The generators are seeded first with a constant, because a bot may draw numbers at import, and
+        may be loaded once for many games and matches."""
         try:
             preload_numpy(self.target.path)
             game = str(message.get("game") or self.game)
-            self.seed_loading(game, message)
+            seed_all(0)
             self.shim = self.make_shim(game)
             self.shim.hello = message
-            about = self.shim.load(message)
+            if self.shim.lifetime == "match":
+                self.shim.load_class()
+                self.seed_game(self.seed(message))
+                about = self.shim.begin_match(message)
+            else:
+                about = self.shim.load(message)
         except LoadError as error:
             print(error, file=sys.stderr)
             return {"error": error.to_json()}
         known = {name: text for name, text in about.items() if text}
         return {"protocol": PROTOCOL, **known}
-
-    def seed_loading(self, game: str, message: Message) -> None:
-        """Seeds the generators for loading the bot. A bot whose memory lasts for less than a match may have been loaded
-        for an earlier game; what it drew then must not depend on that game."""
-        for_match = has_python_api(game) and lifetime(game) == "match"
-        seed_all(self.seed(message) if for_match else 0)
 
     def make_shim(self, game: str) -> Shim:
         """The shim of the session's bot. A bot whose memory lasts for a call runs each call in a fork."""

@@ -417,9 +417,15 @@ class Games(ZygoteTestCase):
             answers += [child.turn(pack_connect(connect(games=game)))["answer"] for _ in range(2)]
             self.assertEqual(child.ask(type="end"), {})
         self.assertEqual(answers, ["1", "2", "103", "104", "205", "206"])
-        child.send(json.dumps({"type": "bye"}).encode())
-        self.assertEqual(child.next_report(), {"ended": 0})
+        self.assertTrue(child.ends_match())
         self.assertEqual(child.said(), "trained 6 3\n")
+        # The loaded bot plays the next match, with a new object.
+        child.hello()
+        child.start()
+        self.assertEqual(child.turn(pack_connect(connect())), {"answer": "1"})
+        self.assertTrue(child.ends_match())
+        child.stop_asking()
+        self.assertEqual(child.next_report(), {"ended": 0})
 
     def test_exception_in_adjust_is_reported(self):
         text = "class Bot:\n    def get_move(self, *a):\n        return 1\n    def adjust(self):\n        1 / 0\n"

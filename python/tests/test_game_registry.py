@@ -112,12 +112,17 @@ NIM = {
         from . import ENTRY_FUNCTION
 
         class Nim(Shim):
-            def load(self, hello):
+            def locate(self):
                 fits = lambda tree, file: bool(loading.classes_with(tree, ENTRY_FUNCTION))
-                file = loading.choose_file(self.target, fits, "a class with take")
-                loaded = loading.execute(file, self.target.root)
+                return loading.choose_file(self.target, fits, "a class with take")
+
+            def load_class(self):
+                loaded = loading.execute(self.locate(), self.target.root)
                 self.root = loaded.root
-                self.bot = self.construct(loading.choose_class(loaded, ENTRY_FUNCTION, None), loaded.display_name)
+                self.kind, self.display_name = loading.choose_class(loaded, ENTRY_FUNCTION, None), loaded.display_name
+
+            def begin_match(self, hello):
+                self.bot = self.construct(self.kind, self.display_name)
                 return {"name": None, "contributor": None}
 
             def turn(self, message):

@@ -81,16 +81,23 @@ class Bots(ZygoteTestCase):
         self.assertTrue(gone(child.pid))
 
     def test_exit_status_of_a_bot_is_reported(self):
-        for text, status in (
-            ("os._exit(5)", 5 << 8),
-            ("os.kill(os.getpid(), 9)", 9),
-            ("os.kill(os.getpid(), 40)", 40),
+        for text, status, words in (
+            ("os._exit(5)", 5 << 8, "exit code 5"),
+            ("os.kill(os.getpid(), 9)", 9, "killed by SIGKILL"),
+            ("os.kill(os.getpid(), 40)", 40, "killed by signal 40"),
         ):
             with self.subTest(text):
+                # The process that has loaded the bot reports how the fork for a match ended.
                 child = self.bot(self.write("Bot.py", BOT.replace("return 4", text)))
                 child.hello()
                 child.start()
-                self.assertRaises(EOFError, child.turn, pack_connect(connect()))
+                child.number = -1  # the report belongs to no request
+                self.assertEqual(child.turn(pack_connect(connect())), {"ended": words})
+                child.stop_asking()
+                self.assertEqual(child.next_report(), {"ended": 0})
+                # The zygote reports how that process ended.
+                child = self.bot(self.write("Bot.py", text.replace("os.", "import os; os.", 1) + "\n" + BOT))
+                self.assertRaises(EOFError, child.hello)
                 self.assertEqual(child.next_report(), {"ended": status})
 
     def test_bot_that_cannot_be_loaded_exits_with_2(self):
@@ -185,6 +192,7 @@ class Bots(ZygoteTestCase):
         secret = self.write("elsewhere/secret.txt", "x")
         text = f"""
 import os, socket
+ZYGOTE = os.getppid()
 def refused(work):
     try:
         work()
@@ -194,7 +202,7 @@ def refused(work):
 class Bot:
     def get_move(self, board, player, T, N):
         tries = [lambda: open({secret!r}), lambda: open("/etc/passwd"), lambda: open("new", "w"), lambda: os.listdir("/"),
-                 lambda: os.execv("/bin/true", ["true"]), lambda: socket.create_connection(("127.0.0.1", 9)), lambda: os.kill(os.getppid(), 0)]
+                 lambda: os.execv("/bin/true", ["true"]), lambda: socket.create_connection(("127.0.0.1", 9)), lambda: os.kill(ZYGOTE, 0)]
         return sum(refused(work) for work in tries)
 """
         os.mkdir(os.path.join(self.folder, "own"))
@@ -231,10 +239,11 @@ class Bot:
         filters = [b"".join(struct.pack("=HBBI", *step) for step in steps).hex() for steps in (no_uname, no_suicide)]
         text = """
 import os
+OWN, ZYGOTE = os.getpid(), os.getppid()
 class Bot:
     def get_move(self, board, player, T, N):
         refused = 0
-        for bit, work in enumerate([os.uname, lambda: os.kill(os.getpid(), 0), lambda: os.kill(os.getppid(), 0)]):
+        for bit, work in enumerate([os.uname, lambda: os.kill(OWN, 0), lambda: os.kill(ZYGOTE, 0)]):
             try:
                 work()
             except PermissionError:
@@ -303,7 +312,9 @@ class ZygoteLifecycle(BotFolderTestCase):
 
     def test_bots_die_with_the_zygote(self):
         parent = self.parent()
-        child = self.bot(parent)
+        child = parent.bot(self.write("Bot.py", BOT))
+        self.addCleanup(child.close)
+        child.entered()
         parent.process.kill()
         parent.process.wait()
         self.assertTrue(dead(child.pid))

@@ -191,6 +191,11 @@ class ForkedBot:
         assert reply.pop("id") == self.number, reply
         return reply
 
+    def ends_match(self) -> bool:
+        """Ends a match that a fork plays. Returns whether the fork then ended without a word."""
+        self.send(b'{"type":"bye"}')
+        return self.answers.recv(1 << 20) == b"*"
+
     def is_silent(self, seconds: float = 0.2) -> bool:
         return not select.select([self.answers], [], [], seconds)[0]
 

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::RecordHeader;
 use agon_core::{Assets, Outcome, Seat, Settings};
+use agon_engine::any_game::{MatchSetup, hooks_with_recorder};
 use agon_engine::referee::PlayedGame;
 use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_engine::{PlayerSpec, ProgramSpec, Series, any_game};
@@ -55,6 +56,10 @@ fn main() -> ExitCode {
     if wanted("connect") {
         at_most("Connect Five, a Python bot, per call", 25.0, " us", connect());
         at_most("Connect Five, a game of two trivial Python bots", 1.1, " ms", connect_game());
+    }
+    if wanted("load") {
+        // Loaded for each match, this would take 15 s.
+        at_most("Connect Five, 5 matches of a bot with an import of 3 s", 4.0, " s", connect_loading());
     }
     if wanted("strict") {
         at_least("Solitude, strict, whole matches, two cores", 80.0, "/s", solitude());
@@ -220,6 +225,21 @@ fn connect_game() -> f64 {
     });
     std::fs::remove_dir_all(&folder).unwrap();
     milliseconds
+}
+
+/// Seconds of five matches of one game. The bot is loaded in the first of them.
+fn connect_loading() -> f64 {
+    let seats = [bot("connect-five", "slow_import.py"), PlayerSpec::House("random".to_owned())];
+    let game = any_game("connect-five").unwrap();
+    let settings = Settings::defaults(game.info().settings);
+    let assets = Assets::none();
+    let start = Instant::now();
+    for seed in 0..5 {
+        let setup = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
+        let faults = |played: PlayedGame| assert!(played.faults.is_empty(), "{:?}", played.faults);
+        game.play(&setup, 0..1, &mut hooks_with_recorder(None), &mut { faults }).unwrap();
+    }
+    start.elapsed().as_secs_f64()
 }
 
 /// Games per second without the time to load the bots: the difference between a long and a short series.

@@ -210,7 +210,13 @@ impl<G: Game> JsonLinesPlayer<G> {
         let start = SimpleMessage::Start { id, number: self.games, seed: seed.to_string() };
         start.write(&mut self.text);
         if let ProcessState::Running(process) = &mut self.state {
-            if G::info().lifetime == BotLifetime::Game {
+            // A fork plays each game, or each match.
+            let forks = match G::info().lifetime {
+                BotLifetime::Game => true,
+                BotLifetime::Match => self.owed.front() == Some(&1),
+                BotLifetime::Call => false,
+            };
+            if forks {
                 process.mark_game_start();
             }
             process.ask(&self.text, self.owed.len(), limit);

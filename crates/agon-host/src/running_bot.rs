@@ -30,7 +30,7 @@ impl RunningBot {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
         let key = BotPoolKey::new(program, role);
-        let bot = if let Some(waiting) = bot_pool::take(key) {
+        let bot = if let Some(waiting) = bot_pool::take(key).and_then(ForkedBot::ready_again) {
             waiting
         } else {
             let forked = Box::new(ForkedBot::start(program, zygote, environment)?);
@@ -54,7 +54,13 @@ impl RunningBot {
     pub fn say_bye(self, bye: &[u8], time: Duration) -> LastWords {
         match self {
             Self::Started(process) => process.shut_down(bye, time),
-            Self::Forked(_, bot) => bot.shut_down(bye, time),
+            Self::Forked(key, bot) => {
+                let (words, loaded) = bot.end_match(bye, time);
+                if let Some(bot) = loaded {
+                    bot_pool::put(key, bot);
+                }
+                words
+            }
         }
     }
 }

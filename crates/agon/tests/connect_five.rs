@@ -1,4 +1,4 @@
-//! Connect Five as its document has it: errors in `adjust` and `train`, and names.
+//! Connect Five as its document has it: errors in `adjust` and `train`, names, large archives, and loading once for many matches.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -115,4 +115,59 @@ fn bot_is_named_after_its_class_and_its_entrant_after_the_zip() {
     let missing = place.run(&["play", "connect-five", "Ana Gomez.zip", "house:random"]);
     let text = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert!(text.contains("Ana Gomez.zip: the file does not exist"), "{text}");
+}
+
+/// Writes a token of its module and a count of its class to `data/` after each match.
+const COUNTER: &str = "import os
+TOKEN = os.urandom(8).hex()
+
+class Counter:
+    matches = 0
+
+    def __init__(self):
+        Counter.matches += 1
+        self.seen = open('data/tokens').read().split() if os.path.exists('data/tokens') else []
+
+    def get_move(self, board, player, T, N):
+        return board[0].index(0)
+
+    def train(self):
+        with open('data/tokens', 'w') as file:
+            file.write(' '.join([*self.seen, f'{TOKEN}-{Counter.matches}']))
+";
+
+fn tokens(place: &Place, bot: &str) -> Vec<String> {
+    place.good(&["play", "connect-five", bot, "house:random", "--games", "3", "--match-games", "1"]);
+    let folder = place.path(bot).parent().unwrap().to_owned();
+    fs::read_to_string(folder.join("data/tokens")).unwrap().split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn bot_is_loaded_once_for_many_matches_and_only_its_data_survives() {
+    let reads = COUNTER.replace(
+        "TOKEN = ",
+        "BEFORE = os.path.exists('data/tokens') and open('data/tokens').read()\nTOKEN = ",
+    );
+    let files = [("once/Counter.py", COUNTER), ("reads/Counter.py", &reads), ("trained/Counter.py", COUNTER)];
+    let place = Place::new(&[&files[..], &[("trained/data/tokens", "before")]].concat());
+    let all = tokens(&place, "once/Counter.py");
+    assert_eq!(all.len(), 3, "each match finds the data of the one before: {all:?}");
+    assert!(all.iter().all(|token| token.ends_with("-1")), "the class is as it was loaded: {all:?}");
+    if has_cgroup(&place) {
+        assert!(all.iter().all(|token| *token == all[0]), "it was loaded again: {all:?}");
+    }
+    // Files in data/ that it does not read while it is loaded make no difference.
+    let trained = tokens(&place, "trained/Counter.py");
+    assert_eq!((trained.len(), &*trained[0]), (4, "before"));
+    assert!(!has_cgroup(&place) || trained[1..].iter().all(|token| *token == trained[1]), "{trained:?}");
+    // What the module has read in data/, or not found there, would be old in the next match.
+    let all = tokens(&place, "reads/Counter.py");
+    assert_eq!(all.len(), 3);
+    let distinct: std::collections::HashSet<&String> = all.iter().collect();
+    assert!(distinct.len() == 3 && all.iter().all(|token| token.ends_with("-1")), "{all:?}");
+}
+
+/// Without a cgroup a bot cannot fork, and is loaded for each match.
+fn has_cgroup(place: &Place) -> bool {
+    String::from_utf8_lossy(&place.run(&["doctor"]).stdout).contains("cgroup: all CPU time")
 }

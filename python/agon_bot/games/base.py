@@ -30,13 +30,26 @@ class Shim:
         self.hello: Message = {}
 
     def load(self, hello: Message) -> Message:
-        """Loads the bot. Returns the bot's `name` and `contributor`, if it has them."""
+        """Loads the bot. Returns the bot's `name` and `contributor`, if it has them. A game whose bots' memory lasts for
+        a match has the next three methods in its place."""
         raise NotImplementedError
 
     def on_hello(self, hello: Message) -> None:
         """The loaded bot joins another match. Not called for bots whose memory lasts for a game: a fork plays each of
         their games, and each turn contains everything they need."""
         self.hello = hello
+
+    def locate(self) -> str:
+        """The bot's file."""
+        raise NotImplementedError
+
+    def load_class(self) -> None:
+        """Executes the bot's file, which is done once for many matches."""
+        raise NotImplementedError
+
+    def begin_match(self, hello: Message) -> Message:
+        """Makes the bot's object, for each match. Returns what `load` returns."""
+        raise NotImplementedError
 
     def start(self, message: Message) -> None:
         """A game starts."""

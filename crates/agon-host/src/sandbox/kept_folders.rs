@@ -4,6 +4,7 @@
 //! launcher runs again. Where there are namespaces, the bot therefore gets a file system in memory of exactly that size. The launcher
 //! copies the folder to it before the bot starts, and back when all processes of the bot have ended. Each file is replaced as a whole.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
@@ -11,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use agon_files::{AtomicFile, IfExists};
 use rustix::mount::{
@@ -39,7 +41,7 @@ pub(super) struct KeptFolder {
     owner: Option<User>,
     mount: OwnedFd,
     /// What was copied to the file system, relative to the folder. Of the kept folder only this can have been deleted by the bot.
-    copied: HashSet<PathBuf>,
+    copied: RefCell<HashSet<PathBuf>>,
 }
 
 impl KeptFolder {
@@ -51,10 +53,9 @@ impl KeptFolder {
         }
         let mut made = Vec::new();
         for writable in launch.policy.writable.iter().filter(|writable| writable.kept) {
-            let Ok(mut folder) = Self::make(writable, launch.plan.user) else { return Ok(Vec::new()) };
+            let Ok(folder) = Self::make(writable, launch.plan.user) else { return Ok(Vec::new()) };
             let step = format!("copying {}", writable.path.display());
-            let copy = FolderCopy { from: &folder.real, to: &folder.inside() };
-            copy.copy_all(Path::new(""), 0, &mut folder.copied).step(&step)?;
+            folder.copy_in().step(&step)?;
             made.push(folder);
         }
         Ok(made)
@@ -87,7 +88,7 @@ impl KeptFolder {
             quota: writable.bytes,
             owner,
             mount,
-            copied: HashSet::new(),
+            copied: RefCell::default(),
         })
     }
 
@@ -101,6 +102,42 @@ impl KeptFolder {
         PathBuf::from(format!("/proc/self/fd/{}", self.mount.as_raw_fd()))
     }
 
+    /// Copies the folder to the file system, which is empty.
+    fn copy_in(&self) -> io::Result<()> {
+        let mut copied = HashSet::new();
+        FolderCopy { from: &self.real, to: &self.inside() }.copy_all(Path::new(""), 0, &mut copied)?;
+        *self.copied.borrow_mut() = copied;
+        Ok(())
+    }
+
+    /// Stores what the bot has left after a match, and empties the file system until [`Self::load`]. Call it when only the process runs
+    /// that has loaded the bot, which runs no code of the bot between matches.
+    pub(super) fn store(&self) -> io::Result<()> {
+        self.copy_back()?;
+        self.empty()
+    }
+
+    /// Empties the file system. From now on nothing counts as deleted by the bot.
+    fn empty(&self) -> io::Result<()> {
+        self.copied.borrow_mut().clear();
+        for (name, _) in entries(&self.inside())? {
+            remove(&self.inside().join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Copies the folder to the file system again, for the next match.
+    pub(super) fn load(&self) -> io::Result<()> {
+        // What was copied in part must not be copied back.
+        self.copy_in().or_else(|error| self.empty().and(Err(error)))?;
+        let Some(owner) = self.owner else { return Ok(()) };
+        // Another process of the same bot, with another user, may have written the files.
+        for entry in &*self.copied.borrow() {
+            lchown(self.inside().join(entry), Some(owner.uid), Some(owner.gid))?;
+        }
+        Ok(())
+    }
+
     /// Repeats in the kept folder what the bot has changed. What is there besides, and was not shown to the bot, stays. Call it when no process of the bot runs. If the bot has left more than its
     /// quota (by lengths), or folders that cannot be listed, the kept folder stays as it was before.
     pub(super) fn copy_back(&self) -> io::Result<()> {
@@ -109,7 +146,7 @@ impl KeptFolder {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let copy = FolderCopy { from: &inside, to: &self.real };
-        copy.copy_changes(Path::new(""), &self.copied, self.owner)
+        copy.copy_changes(Path::new(""), &self.copied.borrow(), self.owner)
     }
 }
 
@@ -147,7 +184,8 @@ struct FolderCopy<'a> {
 }
 
 impl FolderCopy<'_> {
-    /// Copies the content of a folder, relative to both, with owners, modes and times. Adds what was copied to a list.
+    /// Copies the content of a folder, relative to both, with owners, modes and times. Adds what was copied to a list. No file counts
+    /// as read: a bot that reads one while it is loaded must be loaded again for its next match (`agon_bot/match_isolation.py`).
     fn copy_all(&self, at: &Path, depth: usize, copied: &mut HashSet<PathBuf>) -> io::Result<()> {
         if depth > MAX_DEPTH {
             return Err(io::Error::other("its folders are nested too deep"));
@@ -164,7 +202,8 @@ impl FolderCopy<'_> {
                 let mut file = File::create_new(&target)?;
                 io::copy(&mut File::open(&source)?, &mut file)?;
                 file.set_permissions(permissions)?;
-                file.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
+                let times = FileTimes::new().set_modified(metadata.modified()?);
+                file.set_times(times.set_accessed(SystemTime::UNIX_EPOCH))?;
             }
             // Where every process has the same user there is nothing to change.
             if getuid().is_root() {

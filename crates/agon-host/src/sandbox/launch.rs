@@ -3,6 +3,7 @@
 //! It stays while the bot runs, for three reasons: it adopts every process that the bot leaves behind, it can kill all of them,
 //! and it notices when the engine is gone. It runs no bot code, and the bot cannot reach it.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -57,7 +58,7 @@ fn run() -> io::Result<()> {
         LauncherRequest::Probe { cgroups } => {
             launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(cgroups)), &[])
         }
-        LauncherRequest::End => Ok(()),
+        LauncherRequest::End | LauncherRequest::StoreKept | LauncherRequest::LoadKept => Ok(()),
         LauncherRequest::Launch(launch) => match SupervisedBot::start(&launch, fds) {
             Ok(running) => {
                 running.supervise(&control);
@@ -79,6 +80,8 @@ struct SupervisedBot<'a> {
     kept: Vec<KeptFolder>,
     /// Set if the bot is a fork of a zygote, and so not a child of the launcher.
     fork: Option<ForkHandle>,
+    /// The engine has asked to end it.
+    end_was_asked: Cell<bool>,
 }
 
 impl<'a> SupervisedBot<'a> {
@@ -98,7 +101,8 @@ impl<'a> SupervisedBot<'a> {
             let init = plan.mode.map(|_| NamespaceInit::make(launch, &kept)).transpose()?;
             let fork = ForkHandle::ask(request, fds, init.as_ref(), entries)?;
             let first = init.map(NamespaceInit::close);
-            return Ok(Self { launch, bot: fork.bot, first, cgroups, kept, fork: Some(fork) });
+            let end_was_asked = Cell::new(false);
+            return Ok(Self { launch, bot: fork.bot, first, cgroups, kept, fork: Some(fork), end_was_asked });
         }
         let (report, write_report) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
@@ -117,7 +121,7 @@ impl<'a> SupervisedBot<'a> {
             }
         };
         drop((write_report, fds, join_files, group));
-        let running = Self { launch, bot, first, cgroups, kept, fork: None };
+        let running = Self { launch, bot, first, cgroups, kept, fork: None, end_was_asked: Cell::new(false) };
         let mut error = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut error)
             .step("waiting for the bot to start")?;
@@ -145,8 +149,7 @@ impl<'a> SupervisedBot<'a> {
         }
         self.end_all();
         // An engine that ends normally says so, and removes its own files.
-        let engine_is_gone =
-            !matches!(launcher_protocol::receive::<LauncherRequest>(control), Ok((LauncherRequest::End, _)));
+        let engine_is_gone = !self.end_was_asked.get() && !asks_to_end(control);
         if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
             let _ = remove_all(private);
         }
@@ -171,7 +174,7 @@ impl<'a> SupervisedBot<'a> {
                 let fork = self.fork.as_ref();
                 return Some(fork.map_or_else(|| how_it_ended(self.bot), ForkHandle::how_it_ended));
             }
-            if engine_wants_end {
+            if engine_wants_end && !self.serve(control) {
                 return None;
             }
             if let Some(exceeded) = usage.check() {
@@ -179,6 +182,21 @@ impl<'a> SupervisedBot<'a> {
             }
             self.reap_orphans();
         }
+    }
+
+    /// Serves a request of the engine. Returns false if the engine asks to end the bot, or is gone.
+    fn serve(&self, control: &OwnedFd) -> bool {
+        let keep: fn(&KeptFolder) -> io::Result<()> = match launcher_protocol::receive(control) {
+            Ok((LauncherRequest::StoreKept, _)) => KeptFolder::store,
+            Ok((LauncherRequest::LoadKept, _)) => KeptFolder::load,
+            Ok((LauncherRequest::End, _)) => {
+                self.end_was_asked.set(true);
+                return false;
+            }
+            _ => return false,
+        };
+        let problem = self.kept.iter().try_for_each(keep).err().map(|error| error.to_string());
+        launcher_protocol::send(control, &LauncherEvent::Kept { problem }, &[]).is_ok()
     }
 
     /// Reaps processes that the bot left behind while it still runs.
@@ -230,6 +248,17 @@ impl<'a> SupervisedBot<'a> {
             for scratch in self.launch.policy.writable.iter().filter(|writable| !writable.kept) {
                 let _ = empty(&scratch.path);
             }
+        }
+    }
+}
+
+/// Whether the engine asks to end the bot. Requests that came too late are skipped.
+fn asks_to_end(control: &OwnedFd) -> bool {
+    loop {
+        match launcher_protocol::receive::<LauncherRequest>(control) {
+            Ok((LauncherRequest::End, _)) => return true,
+            Ok((LauncherRequest::StoreKept | LauncherRequest::LoadKept, _)) => {}
+            _ => return false,
         }
     }
 }

@@ -35,6 +35,10 @@ pub(super) enum LauncherRequest {
     },
     /// Start a bot.
     Launch(Box<Launch>),
+    /// Store the kept folders: a match is over.
+    StoreKept,
+    /// Load the kept folders again: a match begins.
+    LoadKept,
     /// End the bot.
     End,
 }
@@ -125,7 +129,13 @@ impl<T, E: ToString> StepContext<T> for Result<T, E> {
 pub(super) enum LauncherEvent {
     Probed(SandboxProbe),
     Failed(StepError),
-    Started { pid: i32 },
+    Started {
+        pid: i32,
+    },
+    /// The kept folders are stored or loaded, or why not.
+    Kept {
+        problem: Option<String>,
+    },
     Ended(BotExit),
 }
 

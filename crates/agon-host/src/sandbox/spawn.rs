@@ -228,7 +228,7 @@ impl Launcher {
             LauncherEvent::Failed(failure) => {
                 return Err(SandboxError::Failed { step: failure.step, reason: failure.reason });
             }
-            LauncherEvent::Probed(_) | LauncherEvent::Ended(_) => {
+            LauncherEvent::Probed(_) | LauncherEvent::Ended(_) | LauncherEvent::Kept { .. } => {
                 return Err(SandboxError::Silent(io::ErrorKind::InvalidData.into()));
             }
         }
@@ -390,6 +390,35 @@ impl SandboxedProcess {
             });
         }
         self.ended.clone()
+    }
+
+    /// Stores the bot's kept folders after a match, while only the process runs that has loaded the bot.
+    pub fn store_kept(&mut self) -> io::Result<()> {
+        self.ask_launcher(&LauncherRequest::StoreKept)
+    }
+
+    /// Loads the bot's kept folders for the next match.
+    pub fn load_kept(&mut self) -> io::Result<()> {
+        self.ask_launcher(&LauncherRequest::LoadKept)
+    }
+
+    fn ask_launcher(&mut self, request: &LauncherRequest) -> io::Result<()> {
+        if self.gone || self.ended.is_some() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        launcher_protocol::send(&self.control, request, &[])?;
+        if !readable(&self.control, Some(KILL_TIMEOUT)) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match launcher_protocol::receive::<LauncherEvent>(&self.control)?.0 {
+            LauncherEvent::Kept { problem: None } => Ok(()),
+            LauncherEvent::Kept { problem: Some(problem) } => Err(io::Error::other(problem)),
+            LauncherEvent::Ended(ended) => {
+                self.ended = Some(ended);
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 
     /// Kills the bot and everything it has started, and waits until all of it is gone. The bot's earlier output stays readable.

@@ -22,16 +22,23 @@ PACKED = struct.Struct("<dIBBBx")
 class ConnectFive(Shim):
     """A Connect Five bot."""
 
-    def load(self, hello: Message) -> Message:
+    def locate(self) -> str:
         fits = lambda tree, file: bool(loading.classes_with(tree, ENTRY_FUNCTION))
-        file = loading.choose_file(self.target, fits, f"a class with {ENTRY_FUNCTION}")
+        return loading.choose_file(self.target, fits, f"a class with {ENTRY_FUNCTION}")
+
+    def load_class(self) -> None:
+        file = self.locate()
         # `data/` and `logs/` are beside the file, and many bots open them by a relative path.
         os.chdir(os.path.dirname(file))
         loaded = loading.execute(file, self.target.root)
         self.root = loaded.root
-        kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
-        self.bot = self.construct(kind, loaded.display_name)
-        return {"name": text_from_method(self.bot, "get_name") or kind.__name__, "contributor": None}
+        self.kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
+        self.display_name = loaded.display_name
+
+    def begin_match(self, hello: Message) -> Message:
+        self.hello = hello
+        self.bot = self.construct(self.kind, self.display_name)
+        return {"name": text_from_method(self.bot, "get_name") or self.kind.__name__, "contributor": None}
 
     def turn(self, message: Message) -> str:
         seen = message["observation"]
