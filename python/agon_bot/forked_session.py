@@ -48,7 +48,7 @@ _loads = json.loads
 
 DONE_EXIT_CODE = 77
 """Exit code of a fork that has done its work."""
-NO_GAME_TEXT = "its process for this game is gone"
+NO_GAME_TEXT = "in an earlier turn of this game"
 HELLO_PREFIX, START_PREFIX, END_PREFIX = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"type":"end",'
 """The first bytes of the host's messages around a game."""
 WARM_UP_ROUNDS = 20

@@ -327,7 +327,7 @@ class Games(ZygoteTestCase):
                 child.turn(pack_colour(colour(round=1)))
                 child.send(turn + pack_colour(colour(round=2)))
                 if told:  # it got a request that it wrote itself
-                    self.assertEqual(child.receive(), {"id": 7, "ended": "its process for this game is gone"})
+                    self.assertEqual(child.receive(), {"id": 7, "ended": "in an earlier turn of this game"})
                 self.assertTrue(child.is_silent())
                 child.ask(type="end")
             self.assertEqual(child.said(), "1 0 0\n2 0 0\n" * 2)

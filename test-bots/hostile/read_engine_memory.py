@@ -1,11 +1,16 @@
-"""Reads and writes the memory of the engine, of the launcher and of another process.
+"""Reads and writes the memory of the engine, of the launcher and of another process, and of the process that has loaded
+the bot, whose forks play its matches.
 
-Must happen: none of them can be opened, read by a system call, or even found."""
+Must happen: none of them can be opened, read by a system call, or even found. The bot's own process may be found."""
 
 import ctypes
 import os
 
 from attack import TARGETS, Attacker, call, read, refused
+
+
+LOADER = os.getpid()
+LINKS = ("root", "cwd", "exe")
 
 
 class Piece(ctypes.Structure):
@@ -16,9 +21,11 @@ class Bot(Attacker):
     def attack(self):
         room = ctypes.create_string_buffer(64)
         here, there = Piece(ctypes.addressof(room), 64), Piece(0x400000, 64)
-        for pid in {TARGETS["victim"], os.getppid(), 1} - {0, os.getpid()}:
-            for name in ("mem", "environ", "maps", "auxv", "stack", "syscall", "root", "cwd", "exe"):
+        for pid in {TARGETS["victim"], os.getppid(), LOADER, 1} - {0, os.getpid()}:
+            for name in ("mem", "environ", "maps", "auxv", "stack", "syscall", *LINKS):
                 path = f"/proc/{pid}/{name}"
-                refused(path, lambda: os.readlink(path) if name in ("root", "cwd", "exe") else read(path))
+                if name in LINKS and pid == LOADER:
+                    continue
+                refused(path, lambda: os.readlink(path) if name in LINKS else read(path))
             refused(f"reading {pid}", lambda: call(310, pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0))
             refused(f"writing {pid}", lambda: call(311, pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0))

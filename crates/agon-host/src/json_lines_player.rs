@@ -291,7 +291,7 @@ impl<G: Game> JsonLinesPlayer<G> {
             };
             let problem = match message::read(&line) {
                 Ok(BotMessage { ended: Some(how), .. }) => {
-                    return Err(self.stop(Fault::Crash, sanitize_text(&how), starting).into());
+                    return Err(self.stop(Fault::Crash, ended_text(&how), starting).into());
                 }
                 Ok(BotMessage { id, error: Some(error), .. }) if id == wanted => {
                     return Err(self.stop(Fault::Crash, sanitize_text(&error.to_string()), true).into());
@@ -404,7 +404,7 @@ impl<G: Game> JsonLinesPlayer<G> {
         // is not.
         let answered = match message::read(&line) {
             Ok(BotMessage { ended: Some(how), .. }) => {
-                return Err(self.stop(Fault::Crash, sanitize_text(&how), false).into());
+                return Err(self.stop(Fault::Crash, ended_text(&how), false).into());
             }
             Ok(answered) if answered.id == id => answered,
             Ok(answered) => {
@@ -575,6 +575,11 @@ impl<G: Game> Drop for JsonLinesPlayer<G> {
 
 fn fault<A>(report: Box<FaultReport>) -> Response<A> {
     Response { reply: Err(report), times: AnswerTimes::default() }
+}
+
+/// The report of the process that has loaded a bot about the one that played.
+fn ended_text(how: &str) -> String {
+    format!("its process ended: {}", sanitize_text(how))
 }
 
 fn crash(says: impl Into<String>) -> FaultReport {

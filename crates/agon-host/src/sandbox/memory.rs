@@ -207,9 +207,8 @@ impl MemoryWatch {
     /// on a busy core, so the processes are paused for it.
     fn without_shared(&mut self, each: &[ProcessMemory], paused: &mut PausedProcesses) -> u64 {
         if !self.has(Defence::ForkedMemory) {
-            let largest = each.iter().skip(1).map(|one| one.private).max().unwrap_or(0);
-            let shared = each.first().map_or(0, |bot| bot.private.min(largest));
-            return each.iter().map(|one| one.private).sum::<u64>() - shared;
+            // As if forks never stopped sharing.
+            return each.iter().map(|one| one.private).max().unwrap_or(0);
         }
         let since = |exact: &ExactCount| exact.bytes + (self.faults.sum() - exact.faults) * page_bytes();
         if let Some(bytes) = self.exact.as_ref().map(since).filter(|bytes| *bytes <= self.threshold()) {

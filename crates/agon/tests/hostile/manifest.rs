@@ -61,10 +61,10 @@ collection! {
         stop_self Quick Fault("timeout", "");
         slow_pattern Quick Fault("timeout", "");
         slow_number Quick Fault("timeout", "");
-        exit_at_once Connect Fault("crash", "ended");
+        exit_at_once Connect Fault("crash", "its process ended: exit code 0");
         exit_in_import Connect Refused("SystemExit");
-        segfault Connect Fault("crash", "signal");
-        abort_with_core Connect Fault("crash", "signal");
+        segfault Connect Fault("crash", "its process ended: killed by SIGSEGV");
+        abort_with_core Connect Fault("crash", "its process ended: killed by SIGABRT");
         recursion Connect Fault("crash", "RecursionError");
         recursion_of_stack Connect Fault("crash", "");
         import_recursion Connect Refused("RecursionError");
