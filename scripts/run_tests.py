@@ -30,6 +30,8 @@ SUITE_TIMEOUT = 45 * 60
 """Seconds after which a suite is killed."""
 RUN_ALONE = {"agon::hostile", "agon::load", "agon::leaks"}
 """Suites that start many busy processes, or count the processes and files that bots left on this machine."""
+WAITING_SUITES = {"agon::hostile"}
+"""Suites that run alone and mostly wait: they get twice as many threads as there are cores."""
 LONG_SUITES = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::coordinator", "agon-grid::worker", "python"]
 """Start first if no durations are known."""
 
@@ -65,6 +67,8 @@ def test_programs() -> List[Suite]:
         name = f"{os.path.basename(folder)}::{target['name']}" if "test" in target["kind"] else f"{os.path.basename(folder)} ({target['kind'][0]})"
         # As `cargo test` sets them. With INSTA_WORKSPACE_ROOT, insta need not run cargo for each test.
         environment = {"CARGO": CARGO, "CARGO_MANIFEST_DIR": folder, "INSTA_WORKSPACE_ROOT": ROOT}
+        if name in WAITING_SUITES:
+            environment["RUST_TEST_THREADS"] = str(2 * (os.cpu_count() or 2))
         suites.append(Suite(name, [message["executable"]], folder, environment))
     return suites
 

@@ -61,11 +61,13 @@ fi
 # Only tests need Chromium, nats-server and PostgreSQL.
 [ "${1:-}" = tests ] || exit 0
 
-# The test of an editor's debugger needs debugpy. Without it, that test is skipped.
-if numpy_ready && ! .venv/bin/python -c 'import debugpy' >/dev/null 2>&1; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check debugpy >&2 ||
-        echo "note: debugpy cannot be installed in .venv; the test of an editor's debugger is skipped" >&2
-fi
+# The tests of an editor's debugger and of the types of the modules for editors need these. Without them, these tests are skipped.
+for module in debugpy mypy; do
+    if numpy_ready && ! .venv/bin/python -c "import $module" >/dev/null 2>&1; then
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check "$module" >&2 ||
+            echo "note: $module cannot be installed in .venv; a test that needs it is skipped" >&2
+    fi
+done
 
 # Tests as root also run bots as an ordinary user, which cannot run a Python below root's home folder. Then they use Debian's Python.
 # (Through `env`, because setpriv looks the program up as root.)

@@ -9,5 +9,5 @@ from attack import Thief
 
 class Bot(Thief):
     def think(self):
-        signal.signal(signal.SIGALRM, lambda *_: self.burn(0.12))
+        signal.signal(signal.SIGALRM, lambda *_: self.burn(0.06))
         signal.setitimer(signal.ITIMER_REAL, 0.03)

@@ -24,7 +24,7 @@ class Bot(Attacker):
     def get_move(self, board, player, T, N):
         if self.answered is None:
             threading.Thread(target=self.count, daemon=True).start()
-        # The other bot thinks for a quarter of a second: 80 ticks if this process is not paused. A few ticks come before the pause.
+        # The other bot thinks for 0.4 s: 150 ticks if this process is not paused. A few ticks come before the pause.
         self.answered = None
         if self.ticks > 25:
             reached("thinking on the other's turn", self.ticks)

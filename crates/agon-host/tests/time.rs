@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agon_core::Fault;
 use agon_games::colour_battle::ColourBattle;
@@ -99,27 +99,64 @@ fn honest_bot_on_a_loaded_machine_is_not_late() {
     assert_eq!(first_fault(&greedy).0, Fault::Timeout);
 }
 
-/// Seat 0 answers after 30 ms, the others at once: they are not charged for the wait.
+/// Seat 0 answers after 30 ms, the others at once: they are not charged for the wait. All of seat 0's sleep is charged, with two exceptions
+/// that favour it on a busy machine: its wait for a processor since its last answer, which the kernel reports only when it has ended, and
+/// the engine's own wait while it sends. The bot and this test measure them.
 #[test]
 fn bot_is_not_charged_for_waiting_behind_another() {
     let _alone = alone();
-    let bot = |sleep: f64| {
-        Seated::Program(script(&format!(
+    let report = std::env::temp_dir().join(format!("agon-test-wait-{}", std::process::id()));
+    let slow = Seated::Program(script(&format!(
+        "
+def waited(): return int(open('/proc/self/schedstat').read().split()[1])
+report, between, before = open('{}', 'w'), 0, waited()
+while True:
+    m = hear()
+    between += waited() - before
+    report.seek(0)
+    report.write(f'{{between:20}}')
+    report.flush()
+    if m['type'] == 'turn':
+        time.sleep(0.03)
+        before = waited()
+        answer(m, 'UP')
+    else:
+        before = waited()
+        ready(m)
+",
+        report.display()
+    )));
+    let quick = || {
+        Seated::Program(script(
             "
 while True:
     m = hear()
-    if m['type'] == 'turn': time.sleep({sleep}); answer(m, 'UP')
+    if m['type'] == 'turn': answer(m, 'UP')
     else: ready(m)
-"
-        )))
+",
+        ))
     };
+    let engine_before = waited();
     // The slow bot is first, so the engine waits for it first.
     let played =
-        play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![bot(0.03), bot(0.0), bot(0.0)]);
+        play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![slow, quick(), quick()]);
+    let engine = waited() - engine_before;
+    let between = std::fs::read_to_string(&report).unwrap().trim().parse().map(Duration::from_nanos).unwrap();
+    std::fs::remove_file(&report).unwrap();
     assert!(played.faults.is_empty());
     let charged = |seat: usize| played.seats[seat].time.charged();
-    assert!(charged(0) >= ms(295), "{:?}", charged(0));
+    assert!(
+        charged(0) + between + engine >= ms(299),
+        "{:?}; waits: {between:?} between turns, {engine:?} of the engine",
+        charged(0)
+    );
     assert!(charged(1) < ms(100) && charged(2) < ms(100), "{:?} {:?}", charged(1), charged(2));
+}
+
+/// Time that this thread has waited for a processor.
+fn waited() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_ascii_whitespace().nth(1).unwrap().parse().unwrap())
 }
 
 /// A second thread counts between requests. If the bot is stopped, it does not get far.
