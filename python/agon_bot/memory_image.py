@@ -106,8 +106,8 @@ def create() -> Span:
 
 def install(image: Span, read_mappings: Callable[[], bytes]) -> None:
     """Copies what `learn` found to the image and maps the image over it. Call it when the bot is loaded and nothing else
-    runs in its process. `read_mappings` returns the content of `/proc/self/maps` or `smaps`, which a stateless bot cannot
-    open itself. If that is empty, nothing is replaced."""
+    runs in its process. `read_mappings` returns the content of `/proc/self/maps`, which a stateless bot cannot open
+    itself. If that is empty, nothing is replaced."""
     if image != NO_IMAGE:
         _replace(image, _regions, _used, -1, read_mappings)
 
@@ -199,14 +199,12 @@ def _own_mappings() -> bytes:
 
 
 def _mappings(text: bytes) -> List[Mapping]:
-    """Start, end, permissions and name of every mapping in `/proc/self/maps` or `smaps`."""
+    """Start, end, permissions and name of every mapping in `/proc/self/maps`."""
     found = []
     for line in text.decode("utf-8", "replace").splitlines():
         words = line.split()
-        start, dash, end = words[0].partition("-")
-        # Other lines of `smaps` begin with a name and a colon.
-        if dash:
-            found.append((int(start, 16), int(end, 16), words[1], words[5] if len(words) > 5 else ""))
+        start, _, end = words[0].partition("-")
+        found.append((int(start, 16), int(end, 16), words[1], words[5] if len(words) > 5 else ""))
     return found
 
 

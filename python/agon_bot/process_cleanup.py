@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # Kept under names of this module: a bot may replace the originals.
 _waitpid, _kill, _read = os.waitpid, os.kill, os.read
+PAGE_BYTES = 4096
 SIGKILL = 9
 MAX_KILL_ROUNDS = 1000
 MAX_DESCRIPTOR = 1024
@@ -38,7 +39,7 @@ class OwnFigures:
 
     def __init__(self) -> None:
         self.files: Dict[str, int] = {}
-        for name in ("status", "smaps", f"task/{os.getpid()}/children"):
+        for name in ("status", "maps", "smaps", f"task/{os.getpid()}/children"):
             try:
                 self.files[name.rpartition("/")[2]] = os.open(f"/proc/self/{name}", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:  # there is no /proc
@@ -77,9 +78,20 @@ class OwnFigures:
 
     def has_shared_memory(self) -> bool:
         """Whether there is a mapping that forks share and that could be made writable (`sh`), whatever access it has
-        now."""
-        lines = (self.read("smaps") or b"").splitlines()
-        return any(line.startswith(b"VmFlags:") and b" sh" in line for line in lines)
+        now. The file is long, and forks copy every page of memory that this touches, so only a part of it is in memory
+        at a time."""
+        if "smaps" not in self.files:
+            return False
+        os.lseek(self.files["smaps"], 0, os.SEEK_SET)
+        rest = b""
+        while True:
+            part = _read(self.files["smaps"], PAGE_BYTES)
+            lines = (rest + part).split(b"\n")
+            rest = lines.pop()
+            if any(line.startswith(b"VmFlags:") and b" sh" in line for line in lines):
+                return True
+            if not part:
+                return False
 
     def kill_children(self) -> bool:
         """Kills and reaps all children, including orphans of a call (see `sandbox_enter.adopt_orphans`). Returns

@@ -36,7 +36,7 @@ from .virtual_packages import install
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List
+    from typing import Any, Callable, Dict, List
 
     Message = Dict[str, Any]
 
@@ -45,7 +45,6 @@ _exit, _waitpid, _waitid, _close, _write = os._exit, os.waitpid, os.waitid, os.c
 _setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os.P_PID, os.WEXITED | os.WNOWAIT
 _fcntl, _GETFL, _SETFL, _EXITED = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL, os.CLD_EXITED
 _header, _descriptor, _DUPFD = HEADER.unpack_from, struct.Struct("=i").unpack_from, fcntl.F_DUPFD_CLOEXEC
-_NO_PROCESSES = (0, 0)
 # Called in the C library directly. Python's `fork` prepares for threads first, and all of Python's functions let other
 # threads run meanwhile. Without threads this only touches pages for nothing.
 _libc = ctypes.PyDLL(None)
@@ -210,11 +209,27 @@ class StatelessSession:
         self.restores_flags = "flags" not in without
         self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
-        memory_image.install(self.image, lambda: figures.read("smaps") or b"")
+        memory_image.install(self.image, lambda: figures.read("maps") or b"")
         # Only now: while the bot is loaded, its process has the writable mapping of the image.
         if sweep:
-            reject_shared_memory(source_file, entry, figures)
+            self.in_fork(lambda: reject_shared_memory(source_file, entry, figures))
         figures.close()
+
+    @staticmethod
+    def in_fork(work: Callable[[], None]) -> None:
+        """Runs a function in a fork. Raises an error if it does. This process keeps only the pages that it needs for its
+        own work: every other one would cost each fork for a call something."""
+        child = _fork()
+        if child == 0:
+            code = 1
+            try:
+                work()
+                code = DONE_EXIT_CODE
+            finally:
+                _NATIVE[3](code)
+        if _waitpid(child, 0)[1] != DONE_EXIT_CODE << 8:
+            work()
+            raise RuntimeError("a fork of the loaded bot failed")
 
     def start(self, message: Message) -> None:
         """A game starts."""
@@ -342,33 +357,41 @@ def warm_up(arguments_class: Any) -> None:
 
 def learn_memory_use(argument_classes: List[Any]) -> None:
     """Has the memory image learn which memory the calls of these games need (`memory_image.py`)."""
+    samples: List[SampleCalls] = []
 
     def prepare() -> None:
         for arguments_class in argument_classes:
             make_ready(arguments_class)
+        samples.extend(map(SampleCalls, argument_classes))
 
     def sample_calls() -> None:
-        for arguments_class in argument_classes:
-            run_sample_calls(arguments_class)
+        for calls in samples:
+            calls.run()
 
     memory_image.learn(prepare, sample_calls)
 
 
-def run_sample_calls(arguments_class: Any) -> None:
-    """Runs calls as in a game, in forks."""
-    host, requests = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-    reader, writer = os.pipe()
-    session = StatelessSession({"game": "", "target": ""}, arguments_class, requests.detach(), writer)
-    moves = list(arguments_class.ANSWERS)
-    session.function = lambda state, history: random.choice(moves)
-    session.names = list(arguments_class.SAMPLE_NAMES)
-    session.stderr_flags = _fcntl(2, _GETFL)
-    session.start({"seed": "1"})
-    for _ in range(3):
-        rights = _socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", writer)
-        host.sendmsg([arguments_class.SAMPLE_TURN], [rights])
-    host.close()
-    session.run()
-    warm_up(arguments_class)
-    _close(reader)
-    _close(writer)
+class SampleCalls:
+    """Calls as in a game, in forks. All that is done only once is done before they run."""
+
+    def __init__(self, arguments_class: Any) -> None:
+        self.arguments_class = arguments_class
+        self.answers, writer = os.pipe()
+        host, requests = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        self.session = StatelessSession({"game": "", "target": ""}, arguments_class, requests.detach(), writer)
+        moves = list(arguments_class.ANSWERS)
+        self.session.function = lambda state, history: random.choice(moves)
+        self.session.names = list(arguments_class.SAMPLE_NAMES)
+        self.session.stderr_flags = _fcntl(2, _GETFL)
+        host.send(dumps({"type": "start", "id": 2, "seed": "1"}).encode())
+        for _ in range(3):
+            rights = _socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", writer)
+            host.sendmsg([arguments_class.SAMPLE_TURN], [rights])
+        host.send(dumps({"type": "end", "id": 3}).encode())
+        host.close()
+
+    def run(self) -> None:
+        """Does what a session does when its bot is loaded, and runs the functions that bots use most."""
+        self.session.in_fork(_libc.getpid)
+        self.session.run()
+        warm_up(self.arguments_class)
