@@ -140,7 +140,7 @@ while True:
     // The slow bot is first, so the engine waits for it first.
     let played =
         play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![slow, quick(), quick()]);
-    let engine = waited() - engine_before;
+    let engine = waited().saturating_sub(engine_before);
     let between = std::fs::read_to_string(&report).unwrap().trim().parse().map(Duration::from_nanos).unwrap();
     std::fs::remove_file(&report).unwrap();
     assert!(played.faults.is_empty());
