@@ -18,6 +18,8 @@ const HELLO_ID: u64 = 1;
 /// Hint for a Python bot that is not loaded in time.
 const SLOW_IMPORT_HINT: &str = "importing the bot takes too long or never ends: move loops and work out of the top level of its \
                                 files; put test code below if __name__ == \"__main__\":";
+/// Hint for a bot that cannot be started, or ends at once.
+const START_HINT: &str = "run it by hand and check that it starts";
 /// Hint for another program that does not answer in time.
 const SLOW_START_HINT: &str = "do less before you read the first line; flush after each line";
 
@@ -41,10 +43,13 @@ impl LoadCheck {
         let environment = [("AGON_SEED", "0".to_owned()), ("AGON_GAME", info.id.to_owned())];
         let role = info.role(hello_info.seat).name;
         let mut process = RunningBot::start(program, &environment, false, role).map_err(|error| {
-            BotRejection::new(
-                format!("cannot be started: {error}"),
-                "run it by hand and check that it starts",
-            )
+            let hint = program.private_folder_of_root().map_or_else(
+                || START_HINT.to_owned(),
+                |folder| {
+                    format!("started by root, bots run as another user: chmod o+rx {}", folder.display())
+                },
+            );
+            BotRejection::new(format!("cannot be started: {error}"), hint)
         })?;
         let (clock, clock_ms) = clock(&hello_info.clock);
         let ms = |time: std::time::Duration| time.as_millis() as u64;
@@ -109,9 +114,7 @@ impl LoadCheck {
                 let hint = if self.is_python { SLOW_IMPORT_HINT } else { SLOW_START_HINT };
                 (what, hint)
             }
-            AnswerError::Ended(how) => {
-                (format!("{how} instead of answering hello"), "run it by hand and check that it starts")
-            }
+            AnswerError::Ended(how) => (format!("{how} instead of answering hello"), START_HINT),
             AnswerError::TooLong(line) => {
                 (format!("answered hello with a line longer than 64 KiB: {line}"), "see docs/protocol.md")
             }

@@ -1,6 +1,7 @@
 //! The program of a bot, and the only place that starts one.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -179,6 +180,23 @@ impl Program {
             };
             ProgramError::new(format!("there is no program `{name}` on the PATH"), hint)
         })
+    }
+}
+
+impl Program {
+    /// A folder that the bot needs and that only root can read, if this process runs as root.
+    pub fn private_folder_of_root(&self) -> Option<&Path> {
+        const READ_AND_ENTER: u32 = 0o005;
+        let is_private = |folder: &&Path| {
+            let about = folder.metadata();
+            about.is_ok_and(|about| {
+                about.is_dir() && about.uid() == 0 && about.mode() & READ_AND_ENTER != READ_AND_ENTER
+            })
+        };
+        let above_writable = self.writable.iter().filter_map(|writable| writable.path.parent());
+        let needed = self.readable_dirs.iter().map(PathBuf::as_path).chain(above_writable);
+        let applies = self.sandboxed && rustix::process::getuid().is_root();
+        std::iter::once(self.folder.as_path()).chain(needed).filter(|_| applies).find(is_private)
     }
 }
 

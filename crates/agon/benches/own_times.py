@@ -65,6 +65,7 @@ def main() -> int:
     games = sys.argv[2] if len(sys.argv) > 2 else "20"
     sources = {name: source(name, us) for name, us in THINKS_US.items()}
     with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # started by root, bots run as another user
         for name, text in sources.items():
             with open(os.path.join(folder, f"{name}.py"), "w", encoding="utf-8") as file:
                 file.write(text)

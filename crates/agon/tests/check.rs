@@ -5,6 +5,7 @@ mod common;
 
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use common::place::{Place, player, reader};
 use zip::write::SimpleFileOptions;
@@ -23,6 +24,25 @@ fn hash_covers_the_files_of_a_bot() {
     place.write("Bot/deep/helper.py", "x = 2\n");
     assert_ne!(hash("Bot"), folder);
     assert_eq!(hash("Bot/Bot.py"), file, "the hash covers a helper that the bot does not mention");
+}
+
+/// Started by root, bots run as another user.
+#[test]
+fn folder_that_only_root_can_read_is_explained() {
+    if !rustix::process::getuid().is_root() {
+        agon_test_servers::cannot_run(agon_test_servers::Lacks::Machine, "this is another user than root");
+        return;
+    }
+    let place = Place::new(&[("private/Bot.py", &player("Bot"))]);
+    let folder = place.path("private");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let text = place.refused(&["play", "connect-five", "private", "house:random"]);
+    let hint = format!("hint: started by root, bots run as another user: chmod o+rx {}", folder.display());
+    assert!(text.contains(&hint), "{text}");
+    // A check looks at a copy.
+    place.good(&["check", "connect-five", "private"]);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    place.good(&["play", "connect-five", "private", "house:random"]);
 }
 
 #[test]
