@@ -20,6 +20,9 @@ use tempfile::TempDir;
 
 /// The largest part of a limit that a bot may be charged which uses half of it. The rest is what a fork costs, on a busy machine.
 const MAX_CHARGED: f64 = 0.75;
+/// One game in this many may have an answer that is charged more. On a virtual machine whose host gives the processor to others for some
+/// milliseconds, the kernel counts that in ticks of 10 ms: less looks like sleep. (A limit is never missed by it.)
+const GAMES_WITH_STEAL_TIME: usize = 5;
 
 /// A short game with a limit of about 20 ms per call.
 struct TestGame {
@@ -177,8 +180,9 @@ impl TestGame {
             for (i, game) in games.iter().enumerate() {
                 assert!(game.late == 0 && !game.expired, "{} {i} {machine:?} {game:?}", self.game);
                 assert_eq!(game.other, None, "{} {i} {machine:?}", self.game);
-                assert!(game.used <= MAX_CHARGED, "{} {i} {machine:?} {game:?}", self.game);
             }
+            let charged_more = games.iter().filter(|game| game.used > MAX_CHARGED).count();
+            assert!(charged_more <= wanted / GAMES_WITH_STEAL_TIME, "{} {machine:?} {games:?}", self.game);
         }
     }
 
