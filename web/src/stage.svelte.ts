@@ -5,6 +5,9 @@ import { remember, remembered } from './remember';
 /** Largest part of the page's own padding that is kept free below a viewer, in pixels. */
 const MAX_BELOW = 24;
 
+/** Below this height a viewer would be too small, so it gets the whole window and the reader scrolls to it. In pixels. */
+const MIN_ROOM = 384;
+
 /** How a viewer gets its height: from the window, or from the element that it fills. */
 export type Fit = 'window' | 'box';
 
@@ -102,8 +105,9 @@ export class Stage {
   private measure(): void {
     if (this.full || this.fit === 'box') return;
     const { root } = this;
-    this.above = Math.max(0, Math.round(root.getBoundingClientRect().top + window.scrollY));
     const padding = root.parentElement ? parseFloat(getComputedStyle(root.parentElement).paddingBottom) : 0;
+    const above = Math.max(0, Math.round(root.getBoundingClientRect().top + window.scrollY));
     this.below = Math.ceil(Math.min(MAX_BELOW, padding || 0));
+    this.above = window.innerHeight - above - this.below < MIN_ROOM ? 0 : above;
   }
 }

@@ -73,6 +73,7 @@ export const viewerTexts = {
   chartTurns: (last: number) => `turn ${last}`,
   chartStart: 'start',
   leader: (name: string, value: string) => `${name} leads with ${value}`,
+  values: (values: string[]) => values.join(', '),
   noLeader: (value: string) => `level at ${value}`,
   chartNow: (value: string) => `now ${value}`,
   value: (value: string, unit: string) => (unit === '' ? value : `${value} ${unit}`),

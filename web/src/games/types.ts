@@ -52,6 +52,8 @@ export interface GameView {
   Board: Component<BoardProps>;
   /** Additional panel beside the board. */
   Notes?: Component<NotesProps>;
+  /** Height of the board as a multiple of its width, on a narrow page. The board gets no more height than that. */
+  tall: number;
   /** Initial speed in turns per second. */
   speed: number;
   /** Whether the scoreboard is sorted by score. */

@@ -50,6 +50,7 @@ export const stolenTiles = (frame: ColourBattleFrame): number =>
 
 const view: GameView = {
   Board,
+  tall: 1,
   speed: 15,
   ranked: true,
   // The letter is that of the id, which is dealt for each game. The colour stays with the bot.

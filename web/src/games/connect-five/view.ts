@@ -94,6 +94,7 @@ function threatMarks(frames: FrameIndex): Mark[] {
 const view: GameView = {
   Board,
   Notes,
+  tall: 0.95,
   speed: 1,
   ranked: false,
   describeAnswer: texts.answer,

@@ -53,6 +53,7 @@ function describe(frames: FrameIndex, turn: number): string {
 const view: GameView = {
   Board,
   Notes,
+  tall: 1,
   speed: 8,
   ranked: false,
   // Without colours of a competition: red and blue.

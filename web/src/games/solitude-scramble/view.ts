@@ -68,6 +68,7 @@ function crashes(frames: FrameIndex): Mark[] {
 const view: GameView = {
   Board,
   Notes,
+  tall: 0.8,
   speed: 0.5,
   ranked: true,
   badge: (_, seat, colours) => ({ letter: letter(seat), colour: seatColour(seat, colours) }),

@@ -83,6 +83,7 @@ export function longWords(frames: FrameIndex): Mark[] {
 const view: GameView = {
   Board,
   Notes,
+  tall: 2.2,
   speed: 1,
   ranked: false,
   describeAnswer: texts.answer,
