@@ -41,6 +41,10 @@ export function mostVisible(areas: number[]): number | undefined {
   return best > 0 ? areas.indexOf(best) : undefined;
 }
 
+const VIEWER = '.agon-replay[data-filled]';
+/** A board without controls is a picture: keys on the page are not for it. */
+const PREVIEW = '[data-show="board"]';
+
 function visibleArea(element: Element): number {
   const box = element.getBoundingClientRect();
   const width = Math.min(box.right, innerWidth) - Math.max(box.left, 0);
@@ -49,11 +53,11 @@ function visibleArea(element: Element): number {
 }
 
 function isAddressed(root: HTMLElement, target: Element): boolean {
-  const own = target.closest('.agon-replay[data-filled]');
+  const own = target.closest(VIEWER);
   if (own) return own === root;
   // Keys in a dialog belong to the dialog.
   if (target.closest('dialog, [role="dialog"]') || document.querySelector('dialog[open]:modal')) return false;
-  const viewers = [...document.querySelectorAll('.agon-replay[data-filled]')];
+  const viewers = [...document.querySelectorAll(`${VIEWER}:not(${PREVIEW})`)];
   return viewers[mostVisible(viewers.map(visibleArea)) ?? -1] === root;
 }
 
