@@ -107,7 +107,8 @@ export class Stage {
     const { root } = this;
     const padding = root.parentElement ? parseFloat(getComputedStyle(root.parentElement).paddingBottom) : 0;
     const above = Math.max(0, Math.round(root.getBoundingClientRect().top + window.scrollY));
-    this.below = Math.ceil(Math.min(MAX_BELOW, padding || 0));
-    this.above = window.innerHeight - above - this.below < MIN_ROOM ? 0 : above;
+    const hasRoom = window.innerHeight - above - MAX_BELOW >= MIN_ROOM;
+    this.above = hasRoom ? above : 0;
+    this.below = hasRoom ? Math.ceil(Math.min(MAX_BELOW, padding || 0)) : MAX_BELOW;
   }
 }
