@@ -32,6 +32,7 @@ export class Speaker {
   private movedAt = -Infinity;
 
   play(kind: SoundKind): void {
+    if (navigator.userActivation?.hasBeenActive === false) return;
     try {
       this.context ??= new AudioContext();
     } catch {
