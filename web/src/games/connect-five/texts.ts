@@ -23,7 +23,7 @@ export const texts = {
   game: (number: number) => `Game ${number} of the match`,
   moves: 'Moves',
   move: (named: number, column: number) => (named === column ? `${named}` : `${named}${column < named ? '←' : '→'}${column}`),
-  moveLabel: (number: number, name: string, named: number, column: number) =>
-    `Move ${number}: ${name}, column ${named}${named === column ? '' : `, drifts to ${column}`}`,
+  /** Contains the text of `move`, so that people who speak to their computer can say what they see. */
+  moveLabel: (number: number, name: string, shown: string) => `Move ${number}: ${name}, column ${shown}`,
   chart: { title: 'Best line', what: 'most pieces in a line that can still become five', unit: '' },
 };
