@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await page.waitForSelector('.replay[data-playing="false"]');
     const plot = page.locator('.plot');
     const box = (await plot.boundingBox()) as { width: number; height: number };
-    await plot.click({ position: { x: box.width - 5, y: box.height / 2 } });
+    await plot.click({ position: { x: box.width - 2, y: box.height / 2 } });
     await standsAt(page, last);
     // From the seeker's point of view the hider is drawn only if visible.
     await page.keyboard.press('Home');
