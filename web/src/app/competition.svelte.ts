@@ -1,10 +1,12 @@
 // State of a competition's pages: fetched data, live events and the selected phase.
 
 import { subscribe, type EventSubscription } from './api';
+import { colour } from '../palette';
 import { stripBidi } from './format';
 import { path } from './path_pattern';
 import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
+import { VIEWS, type View } from './routes';
 import type { Competition, CompetitionState, Entrant, PhaseItem, PhaseStandings, Progress } from './types';
 
 /** Minimum interval between two fetches of the competition while games are played. */
@@ -57,9 +59,9 @@ export class CompetitionView {
     return path('competitions', this.id, ...parts);
   }
 
-  /** Address of a tab, with the phase if it is not the default. */
-  href(tab: string, phase: number | null = this.phase): string {
-    const base = path('c', this.id, ...(tab === '' || tab === 'table' ? [] : [tab]));
+  /** Address of a view, with the phase if it is not the default. */
+  href(view: View, phase: number | null = this.phase): string {
+    const base = path('c', this.id, ...VIEWS[view].path.split('/').filter(Boolean));
     return phase === null || phase === latestPhase(this.competition.value?.phases ?? []) ? base : `${base}?phase=${phase}`;
   }
 
@@ -69,6 +71,11 @@ export class CompetitionView {
 
   name(number: number): string {
     return stripBidi(this.entrant(number)?.name ?? `#${number}`);
+  }
+
+  /** The colour of a bot in all tables, charts and games of the competition. */
+  colour(number: number): string {
+    return colour(number);
   }
 
   async load(): Promise<void> {
