@@ -284,6 +284,7 @@ export const texts = {
   live: {
     what: 'the live games',
     title: 'Live now',
+    screen: 'Big screen',
     none: 'No live games at the moment.',
     noneFinished: 'The competition is finished. Replays of all games are available.',
     noneOpen: 'The competition has not started. Live games appear here.',
