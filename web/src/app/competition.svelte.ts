@@ -35,6 +35,7 @@ export class CompetitionView {
   changes = $state(0);
   #subscription: EventSubscription | undefined;
   #tableLoadedAt = 0;
+  #tablePhase: number | undefined;
   #competitionLoadedAt = 0;
   #tableTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -83,9 +84,11 @@ export class CompetitionView {
     await this.competition.load(this.api());
   }
 
-  /** Fetches the table. There is none before the start. */
+  /** Fetches the table; the table of the same phase stays until then. There is none before the start. */
   async loadTable(): Promise<void> {
     if (!this.hasStarted) return;
+    if (this.#tablePhase !== this.phase) this.table.clear();
+    this.#tablePhase = this.phase;
     this.#tableLoadedAt = Date.now();
     await this.table.load(this.api('phases', this.phase, 'table'));
   }
