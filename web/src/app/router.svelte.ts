@@ -13,7 +13,7 @@ interface HistoryState {
 
 /** The link that was clicked, in HTML or in a drawing; undefined for downloads. */
 function linkOf(target: Element | null): { url: URL; target: string } | undefined {
-  const link: HTMLAnchorElement | SVGAElement | null | undefined = target?.closest?.('a');
+  const link = (target?.closest?.('a') ?? null) as HTMLAnchorElement | SVGAElement | null;
   if (!link || link.hasAttribute('download') || !link.hasAttribute('href')) return undefined;
   if (link instanceof SVGAElement) return { url: new URL(link.href.baseVal, location.href), target: link.target.baseVal };
   return { url: new URL(link.href), target: link.target };
