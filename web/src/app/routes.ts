@@ -35,6 +35,7 @@ const competition = (tab: Tab): Route => ({
 export const routes: Route[] = [
   { pattern: '/', load: () => import('./pages/Home.svelte'), section: 'competitions' },
   ...TABS.map(competition),
+  { pattern: '/c/:id/screen', load: () => import('./pages/Screen.svelte'), bare: true },
   { pattern: '/c/:id/bots/:bot', load: () => import('./pages/Bot.svelte'), section: 'competitions' },
   { pattern: '/c/:id/p/:phase/m/:match/g/:game', load: () => import('./pages/Replay.svelte'), section: 'competitions' },
   { pattern: '/embed/:id/:phase/:match/:game', load: () => import('./pages/Embed.svelte'), bare: true },

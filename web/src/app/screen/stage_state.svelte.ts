@@ -1,0 +1,181 @@
+// State of the big screen: connects the data, the rotation and the moments with one timer, the keys and the pointer.
+
+import { get } from '../api';
+import type { CompetitionView } from '../competition.svelte';
+import { site } from '../site.svelte';
+import type { Competition, LiveGame, PhaseStandings, Site, StandingsTable } from '../types';
+import type { BoardEvents } from './board_stream.svelte';
+import { actionOf, type ScreenAction } from './keys';
+import type { Moment } from './moments';
+import { parseOptions, type ScreenOptions } from './options';
+import { keepAwake, toggleFullScreen, watchPointer } from './presence';
+import { Rotation, type IdleScene, type Scene } from './rotation';
+import { ScreenData } from './screen_data.svelte';
+import { situationOf, type Situation } from './situation';
+import { rankingTables } from './standings';
+
+const TICK_INTERVAL_MS = 250;
+/** Long lists and tables beside the board go to their next page after this time. */
+const PAGE_INTERVAL_MS = 12_000;
+/** How long the screen says that the connection is back. */
+const CONNECTED_AGAIN_MS = 5_000;
+
+export class StageState {
+  readonly data: ScreenData;
+  scene: Scene = $state.raw({ kind: 'wait' });
+  moment: Moment | undefined = $state.raw();
+  elapsed: number | undefined = $state();
+  /** Time of day, updated every second. */
+  time = $state(Date.now());
+  page = $state(0);
+  paused = $state(false);
+  pointer = $state(false);
+  connection: 'up' | 'lost' | 'back' = $state('up');
+  readonly #view: CompetitionView;
+  readonly #options: ScreenOptions;
+  readonly #rotation: Rotation;
+  readonly #ticks = new Set<() => void>();
+  #connectedAt: number | undefined;
+  #startedAt: number;
+
+  constructor(view: CompetitionView, query: URLSearchParams) {
+    this.#view = view;
+    this.#options = parseOptions(query);
+    this.#startedAt = this.now();
+    this.#rotation = new Rotation(this.#options.rotateMs, this.#startedAt);
+    this.data = new ScreenData(view, this.now);
+  }
+
+  /** Milliseconds since the epoch that never go back, even if the clock of the machine is set. */
+  readonly now = (): number => performance.timeOrigin + performance.now();
+
+  situation: Situation = $derived.by(() => {
+    const competition = this.#view.competition.value;
+    return competition ? situationOf(competition, this.#options.start, this.time) : { kind: 'running' };
+  });
+  playing: LiveGame[] = $derived.by(() => (this.situation.kind === 'running' ? (this.#view.progress?.playing ?? []) : []));
+  tables: StandingsTable[] = $derived.by(() => rankingTables(this.#view.table.value));
+  showsStandings = $derived.by(() => this.#options.show.has('standings') && this.tables.length > 0);
+  showsNext = $derived.by(() => this.#options.show.has('next') && this.data.next.length + this.data.latest.length > 0);
+
+  readonly boardEvents: BoardEvents = {
+    started: () => this.#rotation.gameStarted(),
+    leadChanged: () => this.#rotation.leadChanged(this.now()),
+    ending: () => this.#rotation.gameEnding(),
+    finished: () => this.#rotation.gameFinished(this.now()),
+  };
+
+  readonly onTick = (call: () => void): (() => void) => {
+    this.#ticks.add(call);
+    return () => this.#ticks.delete(call);
+  };
+
+  /** Starts the timer and listens to keys and pointer. Returns a function that ends all of it. */
+  start(): () => void {
+    this.#tick();
+    const timer = setInterval(() => this.#tick(), TICK_INTERVAL_MS);
+    const stopPointer = watchPointer((active) => (this.pointer = active));
+    const stopAwake = keepAwake();
+    const onKey = (event: KeyboardEvent): void => {
+      const action = actionOf(event, event.target instanceof Element ? event.target : null);
+      if (!action) return;
+      // The viewer has the same keys for its turns.
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.act(action);
+    };
+    window.addEventListener('keydown', onKey, { capture: true });
+    return () => {
+      clearInterval(timer);
+      stopPointer();
+      stopAwake();
+      window.removeEventListener('keydown', onKey, { capture: true });
+    };
+  }
+
+  act(action: ScreenAction): void {
+    const now = this.now();
+    if (action === 'full-screen') void toggleFullScreen();
+    else if (action === 'pause') this.#rotation.pause(!this.#rotation.paused, now);
+    else this.#rotation.step(action === 'next' ? 1 : -1, now);
+    this.#show(now);
+  }
+
+  competitionChanged(competition: Competition): void {
+    this.data.competitionChanged(competition);
+    // The last table of a finished competition has the medals.
+    if (competition.state === 'over') this.loadTable();
+  }
+
+  tableChanged(table: PhaseStandings): void {
+    this.data.tableChanged(this.#view.phase, table);
+  }
+
+  loadTable(): void {
+    void this.#view.loadTable();
+  }
+
+  #tick(): void {
+    const now = this.now();
+    const time = Math.floor(Date.now() / 1000) * 1000;
+    if (time !== this.time) this.time = time;
+    this.page = Math.floor((now - this.#startedAt) / PAGE_INTERVAL_MS);
+    this.#updateConnection(now);
+    this.data.tick();
+    this.#rotation.scenes(this.#breaks(), this.#idleScenes(), now);
+    this.#rotation.boards(this.#options.show.has('board') ? this.playing : [], now);
+    for (const call of this.#ticks) call();
+    this.#show(now);
+  }
+
+  #show(now: number): void {
+    const scene = this.#rotation.scene;
+    const same = scene.kind === this.scene.kind && (scene.kind !== 'board' || scene.board === (this.scene as { board: number }).board);
+    if (!same) this.scene = scene;
+    this.paused = this.#rotation.paused;
+    this.elapsed = this.#rotation.elapsed(now);
+    this.moment = this.#options.show.has('moments') ? this.data.moments.current(now) : undefined;
+  }
+
+  #hasBracket(): boolean {
+    return this.#options.show.has('bracket') && (this.data.bracket.value?.rounds.length ?? 0) > 0;
+  }
+
+  /** Scenes between two boards. */
+  #breaks(): IdleScene[] {
+    return this.#hasBracket() ? ['bracket'] : [];
+  }
+
+  /** Scenes without a board. */
+  #idleScenes(): IdleScene[] {
+    const scenes: IdleScene[] = [];
+    const { kind } = this.situation;
+    if (kind === 'upcoming') return ['lobby'];
+    if (kind === 'over') scenes.push('podium');
+    if (this.playing.length > 0 && this.playing.every((game) => game.hidden) && this.#options.show.has('board')) scenes.push('hidden');
+    if (this.showsStandings) scenes.push('standings');
+    if (this.#hasBracket()) scenes.push('bracket');
+    return scenes.length > 0 ? scenes : ['wait'];
+  }
+
+  #updateConnection(now: number): void {
+    if (this.#view.disconnected) {
+      this.connection = 'lost';
+      this.#connectedAt = undefined;
+    } else if (this.connection === 'lost') {
+      this.connection = 'back';
+      this.#connectedAt = now;
+      void this.#reloadIfUpdated();
+    } else if (this.connection === 'back' && now - (this.#connectedAt ?? now) >= CONNECTED_AGAIN_MS) this.connection = 'up';
+  }
+
+  /** After an update of the server this page would miss parts of the app that it has not loaded yet. */
+  async #reloadIfUpdated(): Promise<void> {
+    try {
+      const { version } = await get<Site>('/site');
+      if (site.site && version !== site.site.version) location.reload();
+    } catch {
+      // The next reconnection asks again.
+    }
+  }
+}
