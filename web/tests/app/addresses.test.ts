@@ -58,8 +58,8 @@ describe('routes', () => {
     expect(currentPath(path)).toBe(path);
   });
 
-  test('only the embedded replay has no header', () => {
-    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game']);
+  test('only the embedded replay and the big screen have no header', () => {
+    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/c/:id/screen', '/embed/:id/:phase/:match/:game']);
   });
 });
 

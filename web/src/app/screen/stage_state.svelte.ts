@@ -3,7 +3,7 @@
 import { get } from '../api';
 import type { CompetitionView } from '../competition.svelte';
 import { site } from '../site.svelte';
-import type { Competition, LiveGame, PhaseStandings, Site, StandingsTable } from '../types';
+import type { Bracket, Competition, LiveGame, PhaseStandings, Site, StandingsTable } from '../types';
 import type { BoardEvents } from './board_stream.svelte';
 import { actionOf, type ScreenAction } from './keys';
 import type { Moment } from './moments';
@@ -15,6 +15,8 @@ import { situationOf, type Situation } from './situation';
 import { rankingTables } from './standings';
 
 const TICK_INTERVAL_MS = 250;
+/** Keys that move the focus, press buttons and leave full screen. */
+const BROWSER_KEYS = new Set(['Tab', 'Enter', 'Escape']);
 /** Long lists and tables beside the board go to their next page after this time. */
 const PAGE_INTERVAL_MS = 12_000;
 /** How long the screen says that the connection is back. */
@@ -55,6 +57,10 @@ export class StageState {
   });
   playing: LiveGame[] = $derived.by(() => (this.situation.kind === 'running' ? (this.#view.progress?.playing ?? []) : []));
   tables: StandingsTable[] = $derived.by(() => rankingTables(this.#view.table.value));
+  bracket: Bracket | undefined = $derived.by(() => {
+    const bracket = this.data.bracket.value;
+    return this.#options.show.has('bracket') && bracket && bracket.rounds.length > 0 ? bracket : undefined;
+  });
   showsStandings = $derived.by(() => this.#options.show.has('standings') && this.tables.length > 0);
   showsNext = $derived.by(() => this.#options.show.has('next') && this.data.next.length + this.data.latest.length > 0);
 
@@ -73,15 +79,17 @@ export class StageState {
   /** Starts the timer and listens to keys and pointer. Returns a function that ends all of it. */
   start(): () => void {
     this.#tick();
+    // Loaded now, so that the first game after hours of waiting does not depend on the network.
+    void import('../../main').catch(() => undefined);
     const timer = setInterval(() => this.#tick(), TICK_INTERVAL_MS);
     const stopPointer = watchPointer((active) => (this.pointer = active));
     const stopAwake = keepAwake();
     const onKey = (event: KeyboardEvent): void => {
+      // The viewer has keys of its own. On the big screen it is only a picture.
+      if (!BROWSER_KEYS.has(event.key)) event.stopImmediatePropagation();
       const action = actionOf(event, event.target instanceof Element ? event.target : null);
       if (!action) return;
-      // The viewer has the same keys for its turns.
       event.preventDefault();
-      event.stopImmediatePropagation();
       this.act(action);
     };
     window.addEventListener('keydown', onKey, { capture: true });
@@ -137,13 +145,9 @@ export class StageState {
     this.moment = this.#options.show.has('moments') ? this.data.moments.current(now) : undefined;
   }
 
-  #hasBracket(): boolean {
-    return this.#options.show.has('bracket') && (this.data.bracket.value?.rounds.length ?? 0) > 0;
-  }
-
   /** Scenes between two boards. */
   #breaks(): IdleScene[] {
-    return this.#hasBracket() ? ['bracket'] : [];
+    return this.bracket !== undefined ? ['bracket'] : [];
   }
 
   /** Scenes without a board. */
@@ -154,7 +158,7 @@ export class StageState {
     if (kind === 'over') scenes.push('podium');
     if (this.playing.length > 0 && this.playing.every((game) => game.hidden) && this.#options.show.has('board')) scenes.push('hidden');
     if (this.showsStandings) scenes.push('standings');
-    if (this.#hasBracket()) scenes.push('bracket');
+    if (this.bracket !== undefined) scenes.push('bracket');
     return scenes.length > 0 ? scenes : ['wait'];
   }
 

@@ -17,11 +17,19 @@ export interface StandingRow {
   moved: number;
 }
 
+const placeOf = (row: StandingsTable['rows'][number]): number | undefined => {
+  const place = PLACE_COLUMNS.map((id) => row[id]).find((cell) => typeof cell === 'number');
+  return typeof place === 'number' ? place : undefined;
+};
+
 /** Official tables that rank by the result: one, or one for each role. The result of a bracket comes first. */
 export function rankingTables(standings: PhaseStandings | undefined): StandingsTable[] {
   const tables = (standings?.sheets ?? []).filter((table) => table.official && !OTHER_RANKINGS.includes(table.id) && table.rows.length > 0);
-  const knockout = tables.filter((table) => table.id === 'knockout');
-  return knockout.length > 0 ? knockout : tables;
+  const [knockout] = tables.filter((table) => table.id === 'knockout');
+  if (!knockout) return tables;
+  // Before the first loss all share the first place.
+  const places = new Set(knockout.rows.map(placeOf));
+  return places.size > 1 ? [knockout] : tables.filter((table) => table !== knockout);
 }
 
 /** The column that shows best how an entrant does: the first with numbers that are no places. */
@@ -30,11 +38,6 @@ export const valueColumn = (table: StandingsTable): TableColumn | undefined =>
 
 /** Text of the value column's heading, without a unit in brackets. */
 export const valueTitle = (table: StandingsTable): string => (valueColumn(table)?.title ?? '').replace(/\s*\[.*\]$/, '');
-
-const placeOf = (row: StandingsTable['rows'][number]): number | undefined => {
-  const place = PLACE_COLUMNS.map((id) => row[id]).find((cell) => typeof cell === 'number');
-  return typeof place === 'number' ? place : undefined;
-};
 
 /** Place of each entrant in its table. */
 export const placesIn = (tables: StandingsTable[]): Map<number, number> =>

@@ -11,12 +11,15 @@ export interface Upset {
   size: number;
 }
 
-/** Minimum distance of two places, as a share of the field. */
-const MIN_SHARE_OF_FIELD = 1 / 4;
+/** Minimum distance of two places, as a share of the field: between two bots, and in a game of several, which has many outcomes. */
+const MIN_SHARE_OF_FIELD = 1 / 3;
+const MIN_SHARE_OF_FIELD_IN_GROUPS = 1 / 2;
 /** The minimum in a small field. Neighbours often change places. */
-const MIN_PLACES = 2;
+const MIN_PLACES = 3;
+/** The minimum distance of two seeds. A tie of a bracket is played once. */
+const MIN_SEEDS = 2;
 
-const minPlaces = (field: number): number => Math.max(MIN_PLACES, Math.ceil(field * MIN_SHARE_OF_FIELD));
+const minPlaces = (field: number, seats: number): number => Math.max(MIN_PLACES, Math.ceil(field * (seats > 2 ? MIN_SHARE_OF_FIELD_IN_GROUPS : MIN_SHARE_OF_FIELD)));
 
 /** The entrant with the most points. Undefined if the best share them. Without points, the places in the games decide. */
 export function matchWinner(match: Match): number | undefined {
@@ -44,7 +47,7 @@ export function matchUpset(match: Match, places: Map<number, number>): Upset | u
     const place = places.get(loser);
     if (loser !== winner && place !== undefined && (best === undefined || place < best.place)) best = { loser, place };
   }
-  if (!best || winnerPlace - best.place < minPlaces(places.size)) return undefined;
+  if (!best || winnerPlace - best.place < minPlaces(places.size, match.entrants.length)) return undefined;
   return { winner, loser: best.loser, winnerPlace, loserPlace: best.place, size: winnerPlace - best.place };
 }
 
@@ -65,7 +68,7 @@ export function bracketUpsets(before: Bracket, after: Bracket): Upset[] {
     const loser = tie.sides.find((side) => !side.won);
     if (known.has(key) || winner?.entrant == null || loser?.entrant == null || winner.seed === null || loser.seed === null) return [];
     const size = winner.seed - loser.seed;
-    return size < MIN_PLACES ? [] : [{ winner: winner.entrant, loser: loser.entrant, winnerPlace: winner.seed, loserPlace: loser.seed, size }];
+    return size < MIN_SEEDS ? [] : [{ winner: winner.entrant, loser: loser.entrant, winnerPlace: winner.seed, loserPlace: loser.seed, size }];
   });
 }
 

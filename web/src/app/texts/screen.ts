@@ -40,7 +40,8 @@ export const texts = {
 
   board: {
     label: 'Live board',
-    place: (board: number, match: string, game: number) => `Board ${board + 1} · match ${match}, game ${game}`,
+    /** Boards count from 0 in the API and from 1 for people. */
+    name: (board: number) => `Board ${board + 1}`,
     players: 'Players',
     others: (count: number) => `and ${integer(count)} more`,
     wait: 'The next game starts soon.',
@@ -61,7 +62,7 @@ export const texts = {
     more: (count: number) => `${integer(count)} more`,
   },
 
-  next: { title: 'Next', live: 'Live now', results: 'Latest results', separator: '–', others: (names: string[], more: number) => `${names.join(', ')} and ${integer(more)} more`, score: (points: string[]) => points.join(' : ') },
+  next: { title: 'Next', results: 'Latest results', all: (count: number) => `All ${integer(count)} bots`, names: (names: string[], more: number) => `${names.join(', ')}${more > 0 ? ` and ${integer(more)} more` : ''}` },
 
   bracket: {
     title: 'Bracket',
@@ -112,6 +113,8 @@ export const texts = {
     title: 'Games are hidden',
     hint: 'The boards of this phase stay secret until the competition ends.',
     playing: 'Playing now',
+    separator: ' – ',
+    others: (names: string[], more: number) => `${names.join(', ')} and ${integer(more)} more`,
   },
 
   podium: {
