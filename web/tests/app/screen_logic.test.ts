@@ -89,6 +89,17 @@ describe('moments', () => {
     expect(queue.current(60_000)).toMatchObject({ winner: 'later' });
   });
 
+  test('the winner is not told before the game that is shown has ended, but after half a minute', () => {
+    const queue = new MomentQueue();
+    queue.add(champion, 'c', 0);
+    expect(queue.current(10_000, true)).toBeUndefined();
+    expect(queue.current(12_000, false)).toBe(champion);
+    const late = new MomentQueue();
+    late.add(champion, 'c', 0);
+    expect(late.current(29_999, true)).toBeUndefined();
+    expect(late.current(30_000, true)).toBe(champion);
+  });
+
   test('thousands of upsets do not pile up', () => {
     const queue = new MomentQueue();
     let shown = 0;

@@ -1,7 +1,7 @@
 // The rotation of the big screen: which board or scene is shown, and for how long.
 
 import { describe, expect, test } from 'vitest';
-import { GONE_MS, LEAD_CHANGE_STAY_MS, LONG_GAME_MS, RESULT_MS, Rotation, type RotationBoard } from '../../src/app/screen/rotation';
+import { GONE_IN_GAME_MS, GONE_MS, LEAD_CHANGE_STAY_MS, LONG_GAME_MS, RESULT_MS, Rotation, type RotationBoard } from '../../src/app/screen/rotation';
 
 const ROTATE = 20_000;
 const START = 1_800_000_000_000;
@@ -91,6 +91,23 @@ describe('a board stays', () => {
     const rotation = rotationOf([board(1), board(2)]);
     rotation.gameEnding();
     expect(at(rotation, ROTATE, 2 * ROTATE - 1, 2 * ROTATE)).toEqual([1, 1, 2]);
+  });
+
+  test('until its game was shown to the end, if the competition stops', () => {
+    const rotation = rotationOf([board(1)]);
+    rotation.scenes([], ['standings'], START);
+    rotation.gameStarted();
+    rotation.boards([], START + 1000);
+    expect(rotation.inGame).toBe(true);
+    expect(at(rotation, 1000 + GONE_MS)).toEqual([1]);
+    rotation.gameFinished(START + 9000);
+    expect(at(rotation, 9000 + RESULT_MS - 1, 9000 + RESULT_MS)).toEqual([1, 'standings']);
+    const aborted = rotationOf([board(1)]);
+    aborted.scenes([], ['standings'], START);
+    aborted.gameStarted();
+    aborted.boards([], START + 1000);
+    expect(at(aborted, 1000 + GONE_IN_GAME_MS - 1, 1000 + GONE_IN_GAME_MS)).toEqual([1, 'standings']);
+    expect(aborted.inGame).toBe(false);
   });
 
   test('for a moment without a game, then the next one comes', () => {

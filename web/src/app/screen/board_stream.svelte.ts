@@ -32,6 +32,7 @@ export class BoardStream {
   readonly #now: () => number;
   #scores: SeatScores | undefined;
   #ranked = false;
+  #live = false;
   #viewer: ViewerHandle | undefined;
   /** Parts that came before the viewer was loaded. */
   #pendingParts: FilmPart[] = [];
@@ -52,6 +53,12 @@ export class BoardStream {
     );
   }
 
+  /** Whether games are being played. If not, the stream stays open until the server has sent the current game to its end. */
+  setLive(live: boolean): void {
+    this.#live = live;
+    if (live && !this.#subscription) this.open();
+  }
+
   /** Opens the stream. Only one is open at a time. */
   open(): void {
     this.#subscription?.stop();
@@ -62,7 +69,10 @@ export class BoardStream {
         end: (game: LiveGameRef) => this.#pacer.end(game, this.#now()),
       },
       onOpen: () => (this.disconnected = false),
-      onLost: () => (this.disconnected = true),
+      onLost: () => {
+        if (this.#live) this.disconnected = true;
+        else this.close();
+      },
     });
   }
 

@@ -14,14 +14,16 @@ interface KindRules {
   gapMs: number;
   /** It is dropped if it has waited this long. */
   keepMs: number;
+  /** How long it waits for the game that is shown: the screen is a few seconds behind, and must not tell the end of its own game. */
+  holdMs: number;
   priority: number;
 }
 
 const RULES: { [kind in MomentKind]: KindRules } = {
-  champion: { showMs: 12_000, gapMs: 0, keepMs: 120_000, priority: 4 },
-  phase: { showMs: 10_000, gapMs: 0, keepMs: 120_000, priority: 3 },
-  upset: { showMs: 7_000, gapMs: 60_000, keepMs: 30_000, priority: 2 },
-  leader: { showMs: 6_000, gapMs: 45_000, keepMs: 15_000, priority: 1 },
+  champion: { showMs: 12_000, gapMs: 0, keepMs: 120_000, holdMs: 30_000, priority: 4 },
+  phase: { showMs: 10_000, gapMs: 0, keepMs: 120_000, holdMs: 30_000, priority: 3 },
+  upset: { showMs: 7_000, gapMs: 60_000, keepMs: 30_000, holdMs: 0, priority: 2 },
+  leader: { showMs: 6_000, gapMs: 45_000, keepMs: 15_000, holdMs: 0, priority: 1 },
 };
 
 /** Pause between two moments. */
@@ -55,8 +57,8 @@ export class MomentQueue {
     this.#waiting.length = Math.min(this.#waiting.length, MAX_WAITING);
   }
 
-  /** The moment to be shown now. */
-  current(now: number): Moment | undefined {
+  /** The moment to be shown now. `inGame`: a game is being shown that has not come to its end. */
+  current(now: number, inGame = false): Moment | undefined {
     if (this.#shown && now >= this.#shown.until) {
       this.#freeAt = this.#shown.until + PAUSE_MS;
       this.#shown = undefined;
@@ -64,7 +66,10 @@ export class MomentQueue {
     this.#waiting = this.#waiting.filter((one) => now - one.at < RULES[one.moment.kind].keepMs);
     if (this.#shown) return this.#shown.moment;
     if (now < this.#freeAt) return undefined;
-    const at = this.#waiting.findIndex(({ moment: { kind } }) => now >= (this.#lastShown[kind] ?? -Infinity) + RULES[kind].gapMs);
+    const at = this.#waiting.findIndex((one) => {
+      const { gapMs, holdMs } = RULES[one.moment.kind];
+      return now >= (this.#lastShown[one.moment.kind] ?? -Infinity) + gapMs && !(inGame && now < one.at + holdMs);
+    });
     const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (!next) return undefined;
     const { kind } = next.moment;

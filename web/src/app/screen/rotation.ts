@@ -21,8 +21,9 @@ export const LONG_GAME_MS = 180_000;
 const LONG_GAME_FACTOR = 1.5;
 /** Whatever happens on a board, the next one comes after this multiple of the usual time. */
 const MAX_STAY_FACTOR = 2;
-/** A board without a game is left after this time. */
+/** A board without a game is left after this time, and later if a game on it has not been shown to its end. */
 export const GONE_MS = 4_000;
+export const GONE_IN_GAME_MS = 15_000;
 /** Scenes that are shown while there is no game change to a board after this time. */
 const MIN_IDLE_SCENE_MS = 3_000;
 /** Boards that are shown between two breaks. */
@@ -49,6 +50,7 @@ export class Rotation {
   #leadChangedAt: number | undefined;
   #finishedAt: number | undefined;
   #ending = false;
+  #inGame = false;
   #goneSince: number | undefined;
 
   constructor(rotateMs: number, now: number) {
@@ -77,6 +79,11 @@ export class Rotation {
     this.tick(now);
   }
 
+  /** Whether a game is being shown that has not come to its end. */
+  get inGame(): boolean {
+    return this.#inGame;
+  }
+
   /** The lead of the game on the shown board has changed. */
   leadChanged(now: number): void {
     this.#leadChangedAt = now;
@@ -90,12 +97,14 @@ export class Rotation {
   /** The result of the game is shown now. */
   gameFinished(now: number): void {
     this.#ending = false;
+    this.#inGame = false;
     this.#finishedAt = now;
   }
 
   /** The next game has started on the shown board. */
   gameStarted(): void {
     this.#ending = false;
+    this.#inGame = true;
     this.#finishedAt = undefined;
     this.#leadChangedAt = undefined;
   }
@@ -157,7 +166,8 @@ export class Rotation {
     else this.#goneSince ??= now;
     if (this.#paused && boards.length > 0) return;
     const result = this.#finishedAt === undefined ? 0 : this.#finishedAt + RESULT_MS;
-    const gone = this.#goneSince !== undefined && now >= Math.max(this.#goneSince + GONE_MS, result) && (!this.#ending || now >= this.#latest());
+    const wait = this.#inGame ? GONE_IN_GAME_MS : GONE_MS;
+    const gone = this.#goneSince !== undefined && now >= Math.max(this.#goneSince + wait, result) && (!this.#ending || now >= this.#latest());
     if (gone || now >= this.#dueAt()) this.#advance(now);
   }
 
@@ -219,6 +229,7 @@ export class Rotation {
     this.#finishedAt = undefined;
     this.#leadChangedAt = undefined;
     this.#ending = false;
+    this.#inGame = false;
     this.#scene = scene;
   }
 

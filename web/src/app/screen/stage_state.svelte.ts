@@ -142,7 +142,7 @@ export class StageState {
     if (!same) this.scene = scene;
     this.paused = this.#rotation.paused;
     this.elapsed = this.#rotation.elapsed(now);
-    this.moment = this.#options.show.has('moments') ? this.data.moments.current(now) : undefined;
+    this.moment = this.#options.show.has('moments') ? this.data.moments.current(now, this.#rotation.inGame) : undefined;
   }
 
   /** Scenes between two boards. */
@@ -156,7 +156,8 @@ export class StageState {
     const { kind } = this.situation;
     if (kind === 'upcoming') return ['lobby'];
     if (kind === 'over') scenes.push('podium');
-    if (this.playing.length > 0 && this.playing.every((game) => game.hidden) && this.#options.show.has('board')) scenes.push('hidden');
+    // By the phase, because between two games none is being played.
+    if (kind === 'running' && this.#view.phaseItem?.hidden && this.#options.show.has('board')) scenes.push('hidden');
     if (this.showsStandings) scenes.push('standings');
     if (this.bracket !== undefined) scenes.push('bracket');
     return scenes.length > 0 ? scenes : ['wait'];
