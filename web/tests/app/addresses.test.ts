@@ -59,7 +59,7 @@ describe('routes', () => {
   });
 
   test('only the embedded replay and the big screen have no header', () => {
-    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/c/:id/screen', '/embed/:id/:phase/:match/:game']);
+    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game', '/c/:id/screen']);
   });
 });
 
