@@ -57,7 +57,7 @@ const openStreams = (page: Page): Promise<string[]> =>
       .map((stream) => new URL(stream.url).pathname)
       .sort(),
   );
-const scene = (page: Page): Promise<string | undefined> => page.locator('.stage').evaluate((stage: HTMLElement) => stage.dataset.scene);
+const scene = (page: Page): Promise<string | undefined> => page.locator('.screen').evaluate((screen: HTMLElement) => screen.dataset.scene);
 const board = (page: Page): Promise<string | null> => page.locator('.board-scene').getAttribute('data-board');
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
