@@ -22,8 +22,8 @@ interface KindRules {
 const RULES: { [kind in MomentKind]: KindRules } = {
   champion: { showMs: 12_000, gapMs: 0, keepMs: 120_000, holdMs: 30_000, priority: 4 },
   phase: { showMs: 10_000, gapMs: 0, keepMs: 120_000, holdMs: 30_000, priority: 3 },
-  upset: { showMs: 7_000, gapMs: 60_000, keepMs: 30_000, holdMs: 0, priority: 2 },
-  leader: { showMs: 6_000, gapMs: 45_000, keepMs: 15_000, holdMs: 0, priority: 1 },
+  upset: { showMs: 7_000, gapMs: 90_000, keepMs: 30_000, holdMs: 0, priority: 2 },
+  leader: { showMs: 6_000, gapMs: 120_000, keepMs: 15_000, holdMs: 0, priority: 1 },
 };
 
 /** Pause between two moments. */
