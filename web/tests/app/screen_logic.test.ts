@@ -11,6 +11,7 @@ import { formatScore, formatValue, SeatScores } from '../../src/app/screen/seats
 import { countdownParts, endedPhases, situationOf } from '../../src/app/screen/situation';
 import { leadersOf, Movement, placesIn, podiumOf, rankingTables, topRows, valueTitle } from '../../src/app/screen/standings';
 import { bracketUpsets, matchUpset, matchWinner, NewMatches } from '../../src/app/screen/upsets';
+import { Watchdog } from '../../src/app/screen/watchdog';
 import type { Bracket, Competition, Fixture, LiveGame, Match, PhaseItem, PhaseStandings, StandingsTable } from '../../src/app/types';
 
 const NOW = 1_800_000_000_000;
@@ -360,4 +361,11 @@ describe('scores of the seats', () => {
     expect([formatValue(3), formatValue(3.14159)]).toEqual(['3', '3.1']);
     expect(formatScore(2, { name: '', unit: '', decimals: 3 })).toBe('2');
   });
+});
+
+test('a silent stream is noticed, once per period', () => {
+  const watchdog = new Watchdog(0);
+  expect(watchdog.isSilent(999, 1000)).toBe(false);
+  watchdog.heard(500);
+  expect([1000, 1499, 1500, 1501, 2499, 2500].map((now) => watchdog.isSilent(now, 1000))).toEqual([false, false, true, false, false, true]);
 });

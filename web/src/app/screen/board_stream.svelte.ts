@@ -8,6 +8,10 @@ import { subscribe, type EventSubscription } from '../api';
 import type { LiveGameRef } from '../live_sequence';
 import { GamePacer } from './pacer';
 import { SeatScores, type SeatScore } from './seats';
+import { Watchdog } from './watchdog';
+
+/** The server sends something every 15 seconds. */
+const MAX_SILENCE_MS = 45_000;
 
 /** What happens on the board, for the rotation. */
 export interface BoardEvents {
@@ -37,11 +41,13 @@ export class BoardStream {
   /** Parts that came before the viewer was loaded. */
   #pendingParts: FilmPart[] = [];
   #subscription: EventSubscription | undefined;
+  readonly #watchdog: Watchdog;
 
   constructor(path: string, events: BoardEvents, now: () => number) {
     this.#path = path;
     this.#events = events;
     this.#now = now;
+    this.#watchdog = new Watchdog(now());
     this.#pacer = new GamePacer(
       {
         head: (film) => this.#start(film as Film),
@@ -64,11 +70,15 @@ export class BoardStream {
     this.#subscription?.stop();
     this.#subscription = subscribe(this.#path, {
       on: {
-        head: (film: Film) => this.#pacer.head(film, this.#now()),
-        part: (part: FilmPart) => this.#pacer.part(part, this.#now()),
-        end: (game: LiveGameRef) => this.#pacer.end(game, this.#now()),
+        head: (film: Film) => this.#pacer.head(film, this.#heard()),
+        part: (part: FilmPart) => this.#pacer.part(part, this.#heard()),
+        end: (game: LiveGameRef) => this.#pacer.end(game, this.#heard()),
+        ping: () => this.#heard(),
       },
-      onOpen: () => (this.disconnected = false),
+      onOpen: () => {
+        this.disconnected = false;
+        this.#heard();
+      },
       onLost: () => {
         if (this.#live) this.disconnected = true;
         else this.close();
@@ -84,7 +94,16 @@ export class BoardStream {
   }
 
   tick(): void {
-    this.#pacer.tick(this.#now());
+    const now = this.#now();
+    this.#pacer.tick(now);
+    // While the page is hidden there is no stream.
+    if (this.#subscription && !document.hidden && this.#watchdog.isSilent(now, MAX_SILENCE_MS)) this.open();
+  }
+
+  #heard(): number {
+    const now = this.#now();
+    this.#watchdog.heard(now);
+    return now;
   }
 
   /** The viewer shows the current film now. */

@@ -13,6 +13,7 @@ import { bracketUpsets, matchUpset, NewMatches, type Upset } from './upsets';
 
 /** Minimum interval between two fetches of the matches, of the schedule and of the bracket. */
 const FETCH_INTERVAL_MS = 4_000;
+const FETCH_TIMEOUT_MS = 30_000;
 /** What is shown is fetched again after this time even if no event came, in case one was lost. */
 const REFRESH_INTERVAL_MS = 60_000;
 const LATEST_MATCHES = 20;
@@ -93,15 +94,17 @@ export class ScreenData {
     const view = this.#view;
     const phase = view.phase;
     const playing = view.progress?.playing ?? [];
+    // A dead connection must not hold up all later requests.
+    const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
     this.#fetching = true;
     try {
       const bracketBefore = this.bracket.value;
       const [matches] = await Promise.all([
-        get<ListPage<Match>>(view.api('phases', phase, 'matches'), { query: { limit: LATEST_MATCHES } }),
+        get<ListPage<Match>>(view.api('phases', phase, 'matches'), { query: { limit: LATEST_MATCHES }, signal }),
         view.phaseItem?.bracket ? this.bracket.load(view.api('phases', phase, 'bracket')) : undefined,
       ]);
       const after = lastStarted(playing, matches.items);
-      const schedule = await get<Schedule>(view.api('phases', phase, 'schedule'), { query: { after, limit: FIXTURES_FETCHED } });
+      const schedule = await get<Schedule>(view.api('phases', phase, 'schedule'), { query: { after, limit: FIXTURES_FETCHED }, signal });
       if (view.phase !== phase) return;
       this.latest = matches.items;
       this.next = upcoming(schedule.fixtures.items, playing, MAX_NEXT_MATCHES);

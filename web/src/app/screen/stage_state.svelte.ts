@@ -13,12 +13,16 @@ import { Rotation, type IdleScene, type Scene } from './rotation';
 import { ScreenData } from './screen_data.svelte';
 import { situationOf, type Situation } from './situation';
 import { rankingTables } from './standings';
+import { Watchdog } from './watchdog';
 
 const TICK_INTERVAL_MS = 250;
 /** Keys that move the focus, press buttons and leave full screen. */
 const BROWSER_KEYS = new Set(['Tab', 'Enter', 'Escape']);
 /** Long lists and tables beside the board go to their next page after this time. */
 const PAGE_INTERVAL_MS = 12_000;
+/** After this time without an event the stream of the competition is opened again: while games are played, and else. */
+const MAX_SILENCE_RUNNING_MS = 60_000;
+const MAX_SILENCE_IDLE_MS = 180_000;
 /** How long the screen says that the connection is back. */
 const CONNECTED_AGAIN_MS = 5_000;
 
@@ -37,14 +41,21 @@ export class StageState {
   readonly #options: ScreenOptions;
   readonly #rotation: Rotation;
   readonly #ticks = new Set<() => void>();
+  readonly #reconnect: () => void;
+  readonly #watchdog: Watchdog;
+  /** What the last event changed. */
+  #heard: { progress: unknown; changes: number; state: unknown } = { progress: undefined, changes: 0, state: undefined };
   #connectedAt: number | undefined;
   #startedAt: number;
 
-  constructor(view: CompetitionView, query: URLSearchParams) {
+  /** `reconnect` opens the stream of the competition again and loads what may have been missed. */
+  constructor(view: CompetitionView, query: URLSearchParams, reconnect: () => void) {
     this.#view = view;
+    this.#reconnect = reconnect;
     this.#options = parseOptions(query);
     this.#startedAt = this.now();
     this.#rotation = new Rotation(this.#options.rotateMs, this.#startedAt);
+    this.#watchdog = new Watchdog(this.#startedAt);
     this.data = new ScreenData(view, this.now);
   }
 
@@ -129,6 +140,7 @@ export class StageState {
     if (time !== this.time) this.time = time;
     this.page = Math.floor((now - this.#startedAt) / PAGE_INTERVAL_MS);
     this.#updateConnection(now);
+    this.#watch(now);
     this.data.tick();
     this.#rotation.scenes(this.#breaks(), this.#idleScenes(), now);
     this.#rotation.boards(this.#options.show.has('board') ? this.playing : [], now);
@@ -172,6 +184,16 @@ export class StageState {
       this.#connectedAt = now;
       void this.#reloadIfUpdated();
     } else if (this.connection === 'back' && now - (this.#connectedAt ?? now) >= CONNECTED_AGAIN_MS) this.connection = 'up';
+  }
+
+  #watch(now: number): void {
+    const { progress, changes, competition } = this.#view;
+    const heard = { progress, changes, state: competition.value?.state };
+    const before = this.#heard;
+    this.#heard = heard;
+    // A hidden page has no stream, and a lost one is being opened already.
+    if (document.hidden || this.#view.disconnected || heard.progress !== before.progress || heard.changes !== before.changes || heard.state !== before.state) this.#watchdog.heard(now);
+    else if (this.#watchdog.isSilent(now, this.situation.kind === 'running' ? MAX_SILENCE_RUNNING_MS : MAX_SILENCE_IDLE_MS)) this.#reconnect();
   }
 
   /** After an update of the server this page would miss parts of the app that it has not loaded yet. */
