@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
       if (Math.min(...names) < MIN_NAME_PX * factor) wrong.push(`${size}: a name of ${Math.min(...names)} pixels`);
       const page_height = await page.evaluate(() => document.documentElement.scrollHeight);
       if ((await overflow(page)) > 0 || page_height > height) wrong.push(`${size}: the page scrolls`);
-      const box = await page.locator('.stage-viewer svg').first().boundingBox();
+      const box = await page.locator('.stage-viewer svg[role="img"]').first().boundingBox();
       if (!box || box.width < 100 || box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > height) wrong.push(`${size}: the board is cut: ${JSON.stringify(box)}`);
     }
     await page.setViewportSize({ width: 390, height: 844 });
