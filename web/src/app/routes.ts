@@ -53,6 +53,7 @@ export const routes: Route[] = [
   { pattern: '/c/:id/bots/:bot', load: () => import('./pages/Bot.svelte'), section: 'competitions' },
   { pattern: '/c/:id/p/:phase/m/:match/g/:game', load: () => import('./pages/Replay.svelte'), section: 'competitions' },
   { pattern: '/embed/:id/:phase/:match/:game', load: () => import('./pages/Embed.svelte'), bare: true },
+  { pattern: '/c/:id/screen', load: () => import('./pages/Screen.svelte'), bare: true },
   { pattern: '/games', load: () => import('./pages/Games.svelte'), section: 'games' },
   { pattern: '/games/:game', load: () => import('./pages/Game.svelte'), section: 'games' },
   { pattern: '/signin', load: () => import('./pages/SignIn.svelte') },

@@ -81,8 +81,8 @@ describe('routes', () => {
     expect(currentPath(path)).toBe(path);
   });
 
-  test('only the embedded replay has no header', () => {
-    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game']);
+  test('only the embedded replay and the big screen have no header', () => {
+    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game', '/c/:id/screen']);
   });
 });
 
