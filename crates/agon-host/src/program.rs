@@ -181,9 +181,7 @@ impl Program {
             ProgramError::new(format!("there is no program `{name}` on the PATH"), hint)
         })
     }
-}
 
-impl Program {
     /// A folder that the bot needs and that only root can read, if this process runs as root.
     pub fn private_folder_of_root(&self) -> Option<&Path> {
         const READ_AND_ENTER: u32 = 0o005;
