@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from .process_cleanup import read_until_exit
+from .process_cleanup import PAGE_BYTES, read_until_exit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 SWITCH = "AGON_MEMORY_IMAGE"
 """Environment variable; `off` disables the image."""
 NO_IMAGE = (0, 0)
-PAGE_BYTES = 4096
 READ, WRITE, EXECUTE = 1, 2, 4
 MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS = 0x01, 0x02, 0x20
 MREMAP_MAYMOVE, MREMAP_FIXED = 1, 2

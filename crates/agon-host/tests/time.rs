@@ -11,6 +11,7 @@ use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::word_racer::{WordRacer, text_protocol::write_request};
+use agon_host::timing::thread_wait;
 use agon_host::{PlayerOptions, TextPlayer};
 use common::{Seated, alone, bare_script, faults, first_fault, ms, play, script};
 
@@ -136,11 +137,11 @@ while True:
 ",
         ))
     };
-    let engine_before = waited();
+    let engine_before = thread_wait();
     // The slow bot is first, so the engine waits for it first.
     let played =
         play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![slow, quick(), quick()]);
-    let engine = waited().saturating_sub(engine_before);
+    let engine = thread_wait().saturating_sub(engine_before);
     let between = std::fs::read_to_string(&report).unwrap().trim().parse().map(Duration::from_nanos).unwrap();
     std::fs::remove_file(&report).unwrap();
     assert!(played.faults.is_empty());
@@ -151,12 +152,6 @@ while True:
         charged(0)
     );
     assert!(charged(1) < ms(100) && charged(2) < ms(100), "{:?} {:?}", charged(1), charged(2));
-}
-
-/// Time that this thread has waited for a processor.
-fn waited() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(text.split_ascii_whitespace().nth(1).unwrap().parse().unwrap())
 }
 
 /// A second thread counts between requests. If the bot is stopped, it does not get far.
