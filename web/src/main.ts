@@ -4,7 +4,7 @@
 import { mount, unmount } from 'svelte';
 import Compare from './Compare.svelte';
 import { filmProblem, type Film, type FilmPart } from './film';
-import type { GameView } from './games/types';
+import type { BoardInput, GameView } from './games/types';
 import { gameView } from './games/views';
 import Replay from './Replay.svelte';
 import { viewerTexts } from './viewer_texts';
@@ -18,6 +18,10 @@ export interface ViewerHandle {
    * then load the whole film again.
    */
   append(part: FilmPart): boolean;
+  /** Lets a person play at the board; undefined ends that. */
+  setInput(input: BoardInput | undefined): void;
+  /** The turn that is shown. */
+  turn(): number;
   /** Removes the viewer. */
   destroy(): void;
 }
@@ -41,6 +45,8 @@ export function replay(element: HTMLElement, film: unknown): ViewerHandle {
   return {
     seek: (turn) => app.seek(turn),
     append: (part) => app.append(part),
+    setInput: (input) => app.setInput(input),
+    turn: () => app.shownTurn(),
     destroy: () => {
       void unmount(app);
       delete element.dataset.filled;
@@ -85,7 +91,7 @@ function showError(element: HTMLElement, text: string): ViewerHandle {
   message.setAttribute('role', 'alert');
   message.textContent = text;
   element.replaceChildren(message);
-  return { seek: () => undefined, append: () => false, destroy: () => element.replaceChildren() };
+  return { seek: () => undefined, append: () => false, setInput: () => undefined, turn: () => 0, destroy: () => element.replaceChildren() };
 }
 
 function fillAll(): void {

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use crate::assets::Assets;
 use crate::clock::ClockRule;
+use crate::drawing::Drawing;
 use crate::fault::IllegalAnswer;
 use crate::info::GameInfo;
 use crate::outcome::Outcome;
@@ -127,6 +128,15 @@ pub trait View: Game {
     /// Everything that a viewer draws; the viewer needs no rules. [`crate::frame`] computes the delta of two frames.
     fn frame(&self, state: &Self::State) -> Json;
 
+    /// The frame as this seat may see it while the game runs, in the shape of [`View::frame`], so that the same viewer draws
+    /// it. What is hidden from the seat is `null` or empty. Like the observation, it is the same for all states that the seat
+    /// cannot distinguish. When the game is over, it may show everything.
+    fn seat_frame(&self, state: &Self::State, seat: Seat) -> Json;
+
+    /// All answers that this seat may give now, at most a few thousand, for a person to choose from. If an answer can be
+    /// written in several ways, it is listed once, in the form that [`Game::sample`] gives. Empty if the seat is not to move.
+    fn legal_answers(&self, state: &Self::State, seat: Seat) -> Vec<Self::Answer>;
+
     /// Axis label for [`View::chart_values`]: `points`, `share in %`.
     const CHART_LABEL: &'static str = "";
 
@@ -139,6 +149,10 @@ pub trait View: Game {
     /// The game as lines of text, readable without colour. For [`Viewpoint::Seat`], only what that seat may know.
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Picture;
+
+    /// The board as shapes, for pictures and for viewers that do not know the game. For [`Viewpoint::Seat`], only what that
+    /// seat may know. `names` are the bots' names in seat order.
+    fn drawing(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Drawing;
 
     /// The same with numbers in place of letters, in a game where bots compute with them. `None` if the game has no such
     /// picture.

@@ -489,5 +489,5 @@ fn end_match<G: PlayableGame>(
 
 /// Hooks with nothing but an optional recorder.
 pub fn hooks_with_recorder(recorder: Option<&mut Recorder>) -> GameHooks<'_> {
-    GameHooks { reporter: None, console: None, recorder, log: None }
+    GameHooks { reporter: None, console: None, persons: None, recorder, log: None }
 }

@@ -12,6 +12,9 @@ pub trait PositionView {
     /// Frame for graphical viewers.
     fn frame(&self) -> Json;
 
+    /// Frame as this seat may see it.
+    fn seat_frame(&self, seat: Seat) -> Json;
+
     /// Picture for terminals.
     fn picture(&self, viewpoint: Viewpoint) -> Picture;
 
@@ -38,6 +41,10 @@ pub struct TypedPositionView<'s, G: View> {
 impl<G: View> PositionView for TypedPositionView<'_, G> {
     fn frame(&self) -> Json {
         self.game.frame(self.state)
+    }
+
+    fn seat_frame(&self, seat: Seat) -> Json {
+        self.game.seat_frame(self.state, seat)
     }
 
     fn picture(&self, viewpoint: Viewpoint) -> Picture {
@@ -70,6 +77,11 @@ impl<'e> TurnAnswers<'e> {
     /// Answers of the seats to move in record form, separated by blanks.
     pub fn answers(&self) -> &'e [u8] {
         self.recorder.turn_answers()
+    }
+
+    /// Seats that were to move.
+    pub const fn movers(&self) -> SeatSet {
+        self.movers
     }
 
     /// Charged time of each answer, in the order of the answers. Seats that are no longer asked are skipped.

@@ -4,7 +4,7 @@ use agon_core::game::View;
 use agon_core::record::{ClockExpiry, Digest, FaultRecord, Record, RecordHeader, Recorder, SITS_OUT_TOKEN};
 use agon_core::settings::{Settings, SettingsError};
 use agon_core::{
-    AnswerTimes, Assets, Diagnostic, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint,
+    AnswerTimes, Assets, Diagnostic, Drawing, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint,
     frame,
 };
 use agon_host::HelloInfo;
@@ -77,6 +77,9 @@ pub trait Film {
 
     /// The same with numbers in place of letters, if the game has such a picture.
     fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture>;
+
+    /// The board after `turn` turns as shapes.
+    fn drawing(&self, turn: usize, viewpoint: Viewpoint) -> Drawing;
 
     /// Frame after `turn` turns, for viewers.
     fn frame(&self, turn: usize) -> Json;
@@ -218,6 +221,10 @@ impl<G: View> Film for TypedFilm<G> {
 
     fn picture_with_numbers(&self, turn: usize, viewpoint: Viewpoint) -> Option<Picture> {
         self.with_state_at(turn, |game, state| game.picture_with_numbers(state, viewpoint, &self.names))
+    }
+
+    fn drawing(&self, turn: usize, viewpoint: Viewpoint) -> Drawing {
+        self.with_state_at(turn, |game, state| game.drawing(state, viewpoint, &self.names))
     }
 
     fn frame(&self, turn: usize) -> Json {

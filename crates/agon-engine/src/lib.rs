@@ -32,6 +32,6 @@ pub use event::{GameEvent, MakeReporter, PositionView, Reporter, TurnAnswers};
 pub use film::live::{FilmPart, LiveFilm, LiveTurn, TurnReplayer};
 pub use film::{Film, ReplayError};
 pub use house_player::HousePlayer;
-pub use referee::{HumanConsole, PlayedGame, SeatStats};
+pub use referee::{HumanConsole, PersonAction, PersonClock, PersonRequest, Persons, PlayedGame, SeatStats};
 pub use series::{Series, SeriesError, SeriesResult};
 pub use stats::{Estimate, Summary};

@@ -23,7 +23,7 @@ use crate::referee::SeatedPlayer;
 pub enum PlayerSpec {
     /// A house bot, by name.
     House(String),
-    /// A person at the terminal.
+    /// A person, at the terminal or in a browser.
     Human,
     /// An author's program.
     Program(ProgramSpec),

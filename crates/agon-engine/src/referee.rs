@@ -1,5 +1,7 @@
 //! Plays one game, with any mix of answers and faults.
 
+mod persons;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -15,12 +17,13 @@ use crate::empty_answers::EmptyAnswers;
 use crate::event::{GameEvent, Reporter, TurnAnswers, TypedPositionView};
 use crate::fault_text_budget::FaultTextBudget;
 use crate::turn_log::{TurnLog, TurnLogEntry};
+pub use persons::{PersonAction, PersonClock, PersonRequest, Persons};
 
 /// Player at a seat.
 pub enum SeatedPlayer<G: Game> {
     /// A bot.
     Bot(Box<dyn Player<G>>),
-    /// A person at the terminal.
+    /// A person: at the terminal ([`GameHooks::console`]), or elsewhere ([`GameHooks::persons`]).
     Person,
 }
 
@@ -96,6 +99,8 @@ pub struct GameHooks<'r> {
     pub reporter: Option<&'r mut dyn Reporter>,
     /// Terminal for persons.
     pub console: Option<&'r mut dyn HumanConsole>,
+    /// Persons who play elsewhere, such as in a browser. With them, no one is asked at the terminal.
+    pub persons: Option<&'r mut dyn Persons>,
     /// Writes the record.
     pub recorder: Option<&'r mut Recorder>,
     /// Writes requests, answers and bot output. Without it, bot output is not collected.
@@ -113,6 +118,10 @@ impl GameHooks<'_> {
             },
             console: match &mut self.console {
                 Some(console) => Some(&mut **console),
+                None => None,
+            },
+            persons: match &mut self.persons {
+                Some(persons) => Some(&mut **persons),
                 None => None,
             },
             recorder: self.recorder.as_deref_mut(),
@@ -178,6 +187,7 @@ pub(crate) fn play_measured<G: View>(
         fault_texts: vec![FaultTextBudget::default(); players.len()],
         seat_stats: vec![SeatStats::default(); players.len()],
         expired: None,
+        left: SeatSet::EMPTY,
     };
     if let Some(recorder) = &mut hooks.recorder {
         recorder.begin(header);
@@ -245,6 +255,8 @@ struct Referee<'g, G: View> {
     fault_texts: Vec<FaultTextBudget>,
     seat_stats: Vec<SeatStats>,
     expired: Option<ClockExpiry>,
+    /// Persons who have left.
+    left: SeatSet,
 }
 
 impl<G: View> Referee<'_, G> {
@@ -260,6 +272,30 @@ impl<G: View> Referee<'_, G> {
             return Ok(false);
         }
         self.turn += 1;
+        let faults_before = self.faults.len();
+        self.replies.clear();
+        if hooks.persons.is_some() {
+            self.collect_with_persons(players, empty_answers, hooks, to_move)?;
+        } else {
+            self.ask_bots(players, empty_answers.as_deref_mut(), to_move);
+            self.collect_replies(players, empty_answers, hooks, to_move)?;
+        }
+        self.game.apply(&mut self.state, &self.replies);
+        if let Some(ClockExpiry { fastest, .. }) = self.expired {
+            self.game.expire(&mut self.state, fastest);
+        }
+        self.report_turn(hooks, to_move, faults_before);
+        Ok(true)
+    }
+
+    /// Asks the bots of a turn.
+    #[inline]
+    fn ask_bots(
+        &self,
+        players: &mut [SeatedPlayer<G>],
+        mut empty_answers: Option<&mut EmptyAnswers<G>>,
+        to_move: SeatSet,
+    ) {
         // All bots are asked before any answer is read, so that bots in separate processes think at the same time. The order
         // alternates: the bot that ran last finds warmer caches, and no bot should always be first.
         let mut to_ask = to_move;
@@ -278,11 +314,20 @@ impl<G: View> Referee<'_, G> {
                 player.ask(&self.game.observe(&self.state, seat), self.clock.limit(seat));
             }
         }
+    }
+
+    /// Collects the replies of a turn in seat order. A person at the terminal is asked when it is their turn in this order.
+    #[inline]
+    fn collect_replies(
+        &mut self,
+        players: &mut [SeatedPlayer<G>],
+        empty_answers: Option<&mut EmptyAnswers<G>>,
+        hooks: &mut GameHooks<'_>,
+        to_move: SeatSet,
+    ) -> io::Result<()> {
         if let Some(recorder) = &mut hooks.recorder {
             recorder.begin_turn();
         }
-        self.replies.clear();
-        let faults_before = self.faults.len();
         for seat in to_move {
             let reply = match players.get_mut(seat.index()) {
                 Some(SeatedPlayer::Bot(_)) if self.clock.sits_out(seat) => sit_out(hooks),
@@ -307,12 +352,7 @@ impl<G: View> Referee<'_, G> {
         if let Some(empty_answers) = empty_answers {
             empty_answers.collect();
         }
-        self.game.apply(&mut self.state, &self.replies);
-        if let Some(ClockExpiry { fastest, .. }) = self.expired {
-            self.game.expire(&mut self.state, fastest);
-        }
-        self.report_turn(hooks, to_move, faults_before);
-        Ok(true)
+        Ok(())
     }
 
     /// Turns a response into a reply: checks the clock first, then the rules.

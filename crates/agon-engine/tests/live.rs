@@ -196,6 +196,7 @@ fn live_film_of_house_bot_games_equals_the_record() {
             let mut hooks = GameHooks {
                 reporter: Some(&mut spectator),
                 console: None,
+                persons: None,
                 recorder: Some(&mut recorder),
                 log: None,
             };

@@ -58,7 +58,8 @@ fn play<G: PlayableGame>(
     let seats =
         names.iter().map(|n| SeatRecord { name: n.clone(), bot: n.clone(), hash: String::new() }).collect();
     let mut recorder = Recorder::new();
-    let mut hooks = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    let mut hooks =
+        GameHooks { reporter: None, console: None, persons: None, recorder: Some(&mut recorder), log: None };
     let played =
         referee::play(&game, 0, &header::<G>(&settings, 7, seats), &names, &mut players, &mut hooks).unwrap();
     let film = TypedFilm::new(common::record(&played), &Assets::none()).unwrap();
@@ -181,8 +182,13 @@ fn person_is_asked_until_the_answer_is_legal_and_may_leave() {
     let setup = MatchSetup { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut typist = Typist(["x", "99", "4"].into(), Vec::new());
     let mut recorder = Recorder::new();
-    let mut hooks =
-        GameHooks { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder), log: None };
+    let mut hooks = GameHooks {
+        reporter: None,
+        console: Some(&mut typist),
+        persons: None,
+        recorder: Some(&mut recorder),
+        log: None,
+    };
     let mut games = Vec::new();
     game.play(&setup, 0..5, &mut hooks, &mut |played| games.push(played)).unwrap();
     assert_eq!(typist.1.len(), 2, "two answers were rejected with a reason: {:?}", typist.1);
@@ -210,7 +216,8 @@ fn reporters_see_every_turn_in_order() {
     let seats = ["random", "greedy", "left", "right"].map(|name| PlayerSpec::House(name.into()));
     let setup = MatchSetup { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut log = Log::default();
-    let mut hooks = GameHooks { reporter: Some(&mut log), console: None, recorder: None, log: None };
+    let mut hooks =
+        GameHooks { reporter: Some(&mut log), console: None, persons: None, recorder: None, log: None };
     game.play(&setup, 0..1, &mut hooks, &mut |_| {}).unwrap();
     assert_eq!(log.0, ["start true", "turn 1", "turn 2", "turn 3", "over 4"]);
 }

@@ -67,8 +67,13 @@ fn play(board: &LiveSlot, number: u64, gate: Option<&Receiver<()>>) -> PlayedGam
     let entrants = [Entrant(0), Entrant(1)];
     let mut gated = Gated { pen: LiveReporter::new(board, key(number), &entrants), gate };
     let (mut recorder, mut played) = (Recorder::new(), Vec::new());
-    let mut room =
-        GameHooks { reporter: Some(&mut gated), console: None, recorder: Some(&mut recorder), log: None };
+    let mut room = GameHooks {
+        reporter: Some(&mut gated),
+        console: None,
+        persons: None,
+        recorder: Some(&mut recorder),
+        log: None,
+    };
     table.play(&plan, 0..1, &mut room, &mut |one| played.push(one)).unwrap();
     gated.pen.match_finished(&MatchResult { key: key(number), games: Vec::new(), points: Vec::new() });
     played.remove(0)

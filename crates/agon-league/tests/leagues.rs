@@ -187,6 +187,7 @@ fn phase(format: Format, most: u32) -> PhaseConfig {
         resubmit: false,
         hidden: None,
         deadline: None,
+        freeze: false,
     }
 }
 

@@ -54,7 +54,7 @@ impl MatchRunner<'_> {
             Some(reporter) => Some(&mut *reporter),
             None => None,
         };
-        let mut hooks = GameHooks { reporter, console: None, recorder: Some(recorder), log };
+        let mut hooks = GameHooks { reporter, console: None, persons: None, recorder: Some(recorder), log };
         let after_match = self.game.play_match(&setup, &mut progress, &mut hooks)?;
         let points = progress.points(self.parts_give_points);
         let mut finished = finished_match(key, &entrants, progress.played, points);

@@ -6,12 +6,16 @@ use std::io::Write as _;
 use std::sync::Mutex;
 
 use agon_core::LockIgnoringPoison as _;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
+use crate::read_model::encoded_json::short_hex;
+use crate::sharing::page_html;
+use crate::state::AppState;
 
 const NOT_BUILT: &str = "This build of Agon contains no web app: web/dist/app was missing.\n\
     hint: run `make build` (or `make web`, then rebuild). The API works without it: /api/openapi.json\n";
@@ -20,7 +24,7 @@ const NOT_BUILT: &str = "This build of Agon contains no web app: web/dist/app wa
 static GZIPPED: Mutex<Option<HashMap<String, Bytes>>> = Mutex::new(None);
 
 /// Fallback for requests that match no route: files of the web app, or its page.
-pub async fn serve_app(request: Request) -> Response {
+pub async fn serve_app(State(app): State<AppState>, request: Request) -> Response {
     let path = request.uri().path();
     if path == "/api" || path.starts_with("/api/") {
         return ApiError::not_found("address")
@@ -39,9 +43,28 @@ pub async fn serve_app(request: Request) -> Response {
         return ApiError::not_found("file").into_response();
     }
     match agon_web::app("index.html") {
-        Some(file) => asset_response("index.html", file, request.headers()),
+        Some(file) => {
+            let html = String::from_utf8_lossy(&file.bytes);
+            page_response(page_html::page(&app, &html, request.uri(), request.headers()).await, request.headers())
+        }
         None => (StatusCode::SERVICE_UNAVAILABLE, NOT_BUILT).into_response(),
     }
+}
+
+/// The page of the app with the tags of what it shows. The body is compressed on its way out, so its `ETag` is a weak one.
+fn page_response(html: String, request_headers: &HeaderMap) -> Response {
+    let hash = short_hex(&Sha256::digest(&html));
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    if let Ok(value) = HeaderValue::try_from(format!("W/\"{hash}\"")) {
+        headers.insert(header::ETAG, value);
+    }
+    if etag_matches(request_headers, &format!("\"{hash}\"")) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    (headers, html).into_response()
 }
 
 /// Answers a request whose path exists but not with this method.

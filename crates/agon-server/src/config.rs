@@ -11,9 +11,15 @@ use agon_grid::NatsOptions;
 use agon_site_db::SecretString;
 
 use crate::error::StartError;
+use crate::notify::mail::MailConfig;
+use crate::play::settings::PlaySettings;
+use crate::played_games::PlayedGamesConfig;
+use crate::practice::config::PracticeConfig;
 
 const PASSWORD_FILE: &str = "AGON_ORGANISER_PASSWORD_FILE";
 const PASSWORD: &str = "AGON_ORGANISER_PASSWORD";
+const MAIL_PASSWORD_FILE: &str = "AGON_SMTP_PASSWORD_FILE";
+const MAIL_PASSWORD: &str = "AGON_SMTP_PASSWORD";
 
 /// Rule for creating accounts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
@@ -78,6 +84,16 @@ pub struct Config {
     pub streams: StreamLimits,
     /// Budgets for uploads and their checks.
     pub uploads: UploadBudgets,
+    /// Practice ladders and challenges.
+    pub practice: PracticeConfig,
+    /// How many games outside of competitions are kept.
+    pub played_games: PlayedGamesConfig,
+    /// Games that persons play in the browser.
+    pub play: PlaySettings,
+    /// Mail server; without it, the site sends no mails.
+    pub mail: Option<MailConfig>,
+    /// Whether webhooks may reach addresses that are not on the public Internet, and without TLS.
+    pub private_webhooks: bool,
     /// Password of the first organiser, if the account is created without a link.
     pub organiser_password: Option<SecretString>,
 }
@@ -127,8 +143,18 @@ pub struct RateLimits {
     pub password_change: Rate,
     /// New accounts from one address.
     pub sign_up: Rate,
+    /// Requests for links to a new password or a verified address, by one address, and for one account.
+    pub mail_links: Rate,
+    /// Comments and reports of one account.
+    pub comments: Rate,
+    /// Searches from one address.
+    pub searches: Rate,
+    /// Pictures and GIFs that are made for one address.
+    pub pictures: Rate,
     /// Uploads by one account.
     pub uploads: Rate,
+    /// Answers of persons who play in the browser, by one account or address.
+    pub answers: Rate,
     /// All other changes by one account or address.
     pub changes: Rate,
 }
@@ -144,7 +170,12 @@ impl Default for RateLimits {
             sign_in_known_browser: Rate::new(10, 30_000),
             password_change: Rate::new(5, 60_000),
             sign_up: Rate::new(5, 720_000),
+            mail_links: Rate::new(5, 600_000),
+            comments: Rate::new(10, 20_000),
+            searches: Rate::new(60, 500),
+            pictures: Rate::new(40, 1_000),
             uploads: Rate::new(20, 180_000),
+            answers: Rate::new(300, 20),
             changes: Rate::new(120, 500),
         }
     }
@@ -163,7 +194,12 @@ impl RateLimits {
             sign_in_known_browser: rate,
             password_change: rate,
             sign_up: rate,
+            mail_links: rate,
+            comments: rate,
+            searches: rate,
+            pictures: rate,
             uploads: rate,
+            answers: rate,
             changes: rate,
         }
     }
@@ -238,6 +274,11 @@ impl Config {
             limits: RateLimits::default(),
             streams: StreamLimits::default(),
             uploads: UploadBudgets::default(),
+            practice: PracticeConfig::new(cores),
+            played_games: PlayedGamesConfig::default(),
+            play: PlaySettings::for_cores(cores),
+            mail: None,
+            private_webhooks: false,
             organiser_password: None,
         }
     }
@@ -254,26 +295,21 @@ impl Config {
         format!("http://{at}")
     }
 
-    /// Reads the first organiser's password from the file named by `AGON_ORGANISER_PASSWORD_FILE`, or from `AGON_ORGANISER_PASSWORD`.
-    /// There is no command line flag for it, because every user of the machine can read command lines.
+    /// Reads the first organiser's password from the file named by `AGON_ORGANISER_PASSWORD_FILE`, or from `AGON_ORGANISER_PASSWORD`, and
+    /// the mail server's password from `AGON_SMTP_PASSWORD_FILE` or `AGON_SMTP_PASSWORD`. There are no command line flags for them, because
+    /// every user of the machine can read command lines.
     pub fn take_secrets(&mut self) -> Result<(), StartError> {
         self.read_secrets(|name| std::env::var_os(name))
     }
 
     fn read_secrets(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), StartError> {
-        if let Some(path) = variable(PASSWORD_FILE) {
-            let text = std::fs::read_to_string(&path).map_err(|error| {
-                let path = PathBuf::from(&path);
-                StartError::Other(
-                    Diagnostic::internal(error)
-                        .about(PASSWORD_FILE)
-                        .at(Place::file(path.display().to_string()))
-                        .hint("name a readable file with the password on its first line"),
-                )
-            })?;
-            self.organiser_password = Some(SecretString::new(text.lines().next().unwrap_or_default()));
-        } else if let Some(text) = variable(PASSWORD) {
-            self.organiser_password = Some(SecretString::new(text.to_string_lossy()));
+        if let Some(password) = read_secret(&variable, PASSWORD_FILE, PASSWORD)? {
+            self.organiser_password = Some(password);
+        }
+        if let Some(mail) = &mut self.mail
+            && let Some(password) = read_secret(&variable, MAIL_PASSWORD_FILE, MAIL_PASSWORD)?
+        {
+            mail.password = Some(password);
         }
         Ok(())
     }
@@ -282,6 +318,27 @@ impl Config {
     pub fn uses_https(&self) -> bool {
         self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
     }
+}
+
+/// A secret from the file that one variable names, or from another variable.
+fn read_secret(
+    variable: impl Fn(&str) -> Option<OsString>,
+    file: &'static str,
+    value: &'static str,
+) -> Result<Option<SecretString>, StartError> {
+    if let Some(path) = variable(file) {
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            let path = PathBuf::from(&path);
+            StartError::Other(
+                Diagnostic::internal(error)
+                    .about(file)
+                    .at(Place::file(path.display().to_string()))
+                    .hint("name a readable file with the password on its first line"),
+            )
+        })?;
+        return Ok(Some(SecretString::new(text.lines().next().unwrap_or_default())));
+    }
+    Ok(variable(value).map(|text| SecretString::new(text.to_string_lossy())))
 }
 
 #[cfg(test)]

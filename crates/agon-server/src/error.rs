@@ -202,6 +202,11 @@ impl ApiError {
         Diagnostic::from(self.clone()).to_string()
     }
 
+    /// The errors of a competition file, with their positions.
+    pub fn errors_of_file(&self) -> &[ConfigErrorBody] {
+        &self.info.config_errors
+    }
+
     /// The code.
     pub fn code(&self) -> &str {
         &self.info.code

@@ -1,6 +1,7 @@
 //! Request extractors that fail with an [`ApiError`]: [`Path`], [`Query`] and [`Json`] replace those of axum.
 
 use axum::body::{self, Body};
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -67,24 +68,48 @@ where
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        if !is_json(request.headers()) {
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "not_json",
-                "the body must be JSON, with a JSON content type",
-            )
-            .hint("send the header Content-Type: application/json"));
-        }
+        check_is_json(request.headers())?;
         let bytes = read_body(request.into_body()).await?;
-        // serde would also accept a list with the fields in order. That is undocumented, so clients must not rely on it.
-        if bytes.trim_ascii_start().starts_with(b"[") {
-            return Err(ApiError::invalid("body", "the body is a list, not an object")
-                .hint("write {\"field\": value}"));
-        }
-        let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
-        let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map(Self).map_err(|error| json_error(&error))
+        parse(&bytes).map(Self)
     }
+}
+
+/// A body that a handler reads as bytes, up to the limit of its route.
+pub fn whole_body(read: Result<bytes::Bytes, BytesRejection>) -> Result<bytes::Bytes, ApiError> {
+    read.map_err(|rejection| {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            ApiError::too_large("the body is too long")
+        } else {
+            ApiError::bad_request("cut_off", "the body is incomplete")
+        }
+    })
+}
+
+/// Parses a body that a handler has read itself, because it may be larger than others.
+pub fn parse_json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, ApiError> {
+    check_is_json(headers)?;
+    parse(bytes)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // serde would also accept a list with the fields in order. That is undocumented, so clients must not rely on it.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(
+            ApiError::invalid("body", "the body is a list, not an object").hint("write {\"field\": value}")
+        );
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    value.map_err(|error| json_error(&error))
+}
+
+fn check_is_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    if is_json(headers) {
+        return Ok(());
+    }
+    let message = "the body must be JSON, with a JSON content type";
+    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", message)
+        .hint("send the header Content-Type: application/json"))
 }
 
 impl<T: Serialize> IntoResponse for Json<T> {

@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::grid::{GridClient, WorkerStats};
+use crate::runs::core_pool::BackgroundWork;
 use crate::state::AppState;
 
 /// Upper bounds of the histogram buckets: in microseconds, and as text in seconds.
@@ -36,6 +37,8 @@ pub struct HttpMetrics {
     routes: Mutex<HashMap<String, RouteMetrics>>,
     uploads: Mutex<BTreeMap<&'static str, u64>>,
     sign_ins: Mutex<BTreeMap<&'static str, u64>>,
+    mails: Mutex<BTreeMap<&'static str, u64>>,
+    webhooks: Mutex<BTreeMap<&'static str, u64>>,
     /// Games being played on this machine.
     pub games: AtomicI64,
     /// Open connections.
@@ -59,6 +62,16 @@ impl HttpMetrics {
     /// Counts a sign-in by its outcome: `right`, `wrong`, `limited` or `delayed`.
     pub fn sign_in(&self, outcome: &'static str) {
         *lock(&self.sign_ins).entry(outcome).or_default() += 1;
+    }
+
+    /// Counts a mail by its outcome: `sent`, `failed` or `dropped`.
+    pub fn mail(&self, outcome: &'static str) {
+        *lock(&self.mails).entry(outcome).or_default() += 1;
+    }
+
+    /// Counts a request of a webhook by its outcome: `sent` or `failed`.
+    pub fn webhook(&self, outcome: &'static str) {
+        *lock(&self.webhooks).entry(outcome).or_default() += 1;
     }
 
     fn record_response(&self, route: &str, method: &'static str, status: u16, took: Duration) {
@@ -106,6 +119,9 @@ pub async fn metrics(State(app): State<AppState>) -> Response {
     write_requests(&app.meters, &mut text);
     let queued = app.site_db.count_queued().await.unwrap_or_default();
     let sessions = app.site_db.count_sessions(agon_store::Timestamp::now()).await.unwrap_or_default();
+    let challenges = app.site_db.count_queued_challenges().await.unwrap_or_default();
+    let lent = |work| app.runs.core_pool.lent(work);
+    let practice = lent(BackgroundWork::Challenge) + lent(BackgroundWork::Ladder);
     let gauge = |value: &AtomicI64| value.load(Ordering::Relaxed).max(0) as u64;
     let games = match &app.grid {
         Some(_) => app.runs.all().iter().map(|(_, one)| one.games.load(Ordering::Relaxed)).sum(),
@@ -115,11 +131,25 @@ pub async fn metrics(State(app): State<AppState>) -> Response {
         ("agon_sessions", "Active sessions.", sessions),
         ("agon_games_running", "Games being played.", games),
         ("agon_submissions_queued", "Submissions waiting for their check.", queued),
+        ("agon_challenges_queued", "Challenges waiting to be played.", challenges),
+        ("agon_practice_games", "Practice games and challenges being played.", practice as u64),
         ("agon_watchers", "Open live streams.", app.streams.total() as u64),
         ("agon_connections", "Open connections.", gauge(&app.meters.connections)),
         ("agon_uptime_seconds", "Time since the server started.", app.started.elapsed().as_secs()),
     ] {
         write_metric(&mut text, name, "gauge", about, value);
+    }
+    let practice = &app.practice;
+    for (name, about, value) in [
+        ("agon_ladder_games_total", "Games of practice ladders.", &practice.ladder_games),
+        ("agon_challenge_games_total", "Games of challenges.", &practice.challenge_games),
+        (
+            "agon_recalled_games_total",
+            "Practice games that were ended because a competition wanted the core.",
+            &practice.recalled_games,
+        ),
+    ] {
+        write_metric(&mut text, name, "counter", about, value.load(Ordering::Relaxed));
     }
     write_header(&mut text, "agon_uploads_total", "counter", "Submitted bots by outcome.");
     for (outcome, count) in &*lock(&app.meters.uploads) {
@@ -128,6 +158,14 @@ pub async fn metrics(State(app): State<AppState>) -> Response {
     write_header(&mut text, "agon_sign_ins_total", "counter", "Attempts to sign in by outcome.");
     for (outcome, count) in &*lock(&app.meters.sign_ins) {
         let _ = writeln!(text, "agon_sign_ins_total{{outcome=\"{outcome}\"}} {count}");
+    }
+    write_header(&mut text, "agon_mails_total", "counter", "Mails by outcome.");
+    for (outcome, count) in &*lock(&app.meters.mails) {
+        let _ = writeln!(text, "agon_mails_total{{outcome=\"{outcome}\"}} {count}");
+    }
+    write_header(&mut text, "agon_webhook_requests_total", "counter", "Requests of webhooks by outcome.");
+    for (outcome, count) in &*lock(&app.meters.webhooks) {
+        let _ = writeln!(text, "agon_webhook_requests_total{{outcome=\"{outcome}\"}} {count}");
     }
     crate::health::write_metrics(&app, &mut text).await;
     if let Some(grid) = &app.grid {

@@ -10,14 +10,19 @@ use utoipa::openapi::{
     Server,
 };
 
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 14] = [
     ("site", "The site and the signed-in user"),
     ("accounts", "Accounts, passwords, API tokens, invitations"),
+    ("people", "Profiles, teams, notifications, webhooks, comments, search"),
     ("games", "The games: rules, bot APIs, starters"),
     ("competitions", "Competitions, their phases, tables and matches"),
     ("live", "Live games: server-sent events"),
+    ("play", "Games that persons play in the browser"),
     ("bots", "Bots: their pages, faults, output and repro bundles"),
     ("submissions", "Submitting bots"),
+    ("practice", "Practice ladders and challenges"),
+    ("played", "Games outside of competitions: of persons, of challenges, of practice ladders"),
+    ("sharing", "Pictures, GIFs and embedding for other sites"),
     ("desk", "For organisers: creating and running competitions"),
     ("audit", "For organisers: the audit log"),
 ];
@@ -88,7 +93,12 @@ fn describe_middleware(path: &str, method: &str, operation: &mut Operation) {
     let requirement = |name: &str| SecurityRequirement::new(name, Vec::<String>::new());
     let anonymous = SecurityRequirement::default();
     let is_sign_in_or_up = method == "post" && matches!(path, "/api/v1/session" | "/api/v1/accounts");
-    operation.security = Some(if method == "get" {
+    // A person may play without an account, with the key of the seat.
+    let is_play = path == "/api/v1/play" || path.starts_with("/api/v1/play/");
+    operation.security = Some(if is_play && method != "get" {
+        let session = requirement("session").add("csrf", Vec::<String>::new());
+        vec![anonymous, session, requirement("token")]
+    } else if method == "get" {
         vec![anonymous, requirement("session"), requirement("token")]
     } else if is_sign_in_or_up {
         vec![anonymous]

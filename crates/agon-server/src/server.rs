@@ -73,6 +73,8 @@ impl Server {
         runs::resume_all(&app).await?;
         let sweeper = tokio::spawn(sweep_sessions(app.clone()));
         let watch = tokio::spawn(health::watch(app.clone()));
+        let notifiers = crate::notify::start(&app);
+        let play_sweeper = tokio::spawn(crate::play::sweep_sessions(app.clone()));
         let router = router(app.clone());
         let connections = {
             let (app, grace) = (app.clone(), app.config.grace);
@@ -83,10 +85,15 @@ impl Server {
         let until = Instant::now() + app.config.grace;
         app.stopping.send_replace(true);
         let remaining = || until.saturating_duration_since(Instant::now());
+        let _ = tokio::time::timeout(remaining(), app.play.shut_down()).await;
         let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(remaining(), connections).await;
         sweeper.abort();
         watch.abort();
+        for notifier in notifiers {
+            notifier.abort();
+        }
+        play_sweeper.abort();
         app.site_db.disconnect().await?;
         tracing::info!("server stopped");
         Ok(())

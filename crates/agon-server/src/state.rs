@@ -14,12 +14,20 @@ use crate::grid::GridClient;
 use crate::health::HealthMonitor;
 use crate::metrics::HttpMetrics;
 use crate::middleware::rate_limit::RateLimiter;
+use crate::notify::NotifyQueue;
+use crate::notify::mail::{self, Mailer};
+use crate::notify::webhooks::WebhookClient;
 use crate::passwords::Passwords;
+use crate::play::PlaySessions;
+use crate::played_games::PlayedGames;
+use crate::practice::Practice;
 use crate::read_model::CompetitionRegistry;
 use crate::runs::RunManager;
+use crate::sharing::PictureService;
 use crate::stream_limits::StreamCounts;
 use crate::uploads::CheckQueue;
 use crate::uploads::budget::UploadSlots;
+use crate::uploads::draft_checks::DraftChecks;
 
 /// State shared by all handlers; cheap to clone.
 #[derive(Clone)]
@@ -35,14 +43,30 @@ pub struct AppStateInner {
     pub competitions: CompetitionRegistry,
     /// Wakes the threads that check submitted bots.
     pub check_queue: CheckQueue,
+    /// Checks of drafts that authors have not submitted.
+    pub draft_checks: DraftChecks,
     /// Places for uploads that are being received.
     pub upload_slots: UploadSlots,
     /// Connection to the workers, if games are played on other machines.
     pub grid: Option<GridClient>,
     /// Competitions being played.
     pub runs: RunManager,
+    /// Games that persons play in the browser.
+    pub play: PlaySessions,
+    /// Wakes the tasks that send mails and webhook requests.
+    pub notify: NotifyQueue,
+    /// Sends mails, if the organiser set a mail server.
+    pub mailer: Option<Mailer>,
+    /// Sends requests of webhooks.
+    pub webhooks: WebhookClient,
+    /// Store of games outside of competitions.
+    pub played_games: PlayedGames,
+    /// Practice ladders and challenges.
+    pub practice: Practice,
     /// Open live streams.
     pub streams: StreamCounts,
+    /// Makes pictures and GIFs of games, and cards of pages.
+    pub share_pictures: PictureService,
     /// State of the parts of the server.
     pub health: HealthMonitor,
     /// Counters and gauges for `/metrics`.
@@ -75,11 +99,19 @@ impl AppState {
         };
         Ok(Self(Arc::new(AppStateInner {
             check_queue: CheckQueue::new(&config),
+            draft_checks: DraftChecks::default(),
             upload_slots: UploadSlots::new(&config.uploads),
             runs: RunManager::new(&config),
+            played_games: PlayedGames::new(site_db.clone(), &config.data, config.played_games),
+            practice: Practice::new(&config),
+            play: PlaySessions::new(&config),
             grid,
             limiter: RateLimiter::new(config.limits),
+            notify: NotifyQueue::default(),
+            mailer: mail::open(config.mail.as_ref())?,
+            webhooks: WebhookClient::new(config.private_webhooks),
             streams: StreamCounts::default(),
+            share_pictures: PictureService::default(),
             health: HealthMonitor::default(),
             meters: HttpMetrics::default(),
             passwords: Passwords::new(),

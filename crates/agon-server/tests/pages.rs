@@ -33,10 +33,15 @@ async fn address_that_is_not_a_file_gives_the_page() {
             (200, "text/html; charset=utf-8"),
             "{path}"
         );
-        assert_eq!(answer.bytes, *page.bytes, "{path}");
+        // The page is the same but for the name of the site.
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        let name = "<title>Agon</title>\n    <meta property=\"og:site_name\" content=\"Agon\" />";
+        let built = String::from_utf8_lossy(&page.bytes).replacen("<title>Agon</title>", name, 1);
+        assert_eq!(text, built, "{path}");
         assert_eq!(answer.header("cache-control"), "no-cache", "{path}");
     }
-    let again = site.anonymous().header("if-none-match", &format!("\"{}\"", page.etag)).get("/").await;
+    let tag = site.anonymous().get("/").await.header("etag").to_owned();
+    let again = site.anonymous().header("if-none-match", &tag).get("/").await;
     assert_eq!((again.status.as_u16(), again.bytes.len()), (304, 0));
     assert_eq!(site.anonymous().send("POST", "/", None).await.status, 405);
 }

@@ -205,8 +205,260 @@ fn rows() -> Vec<Row> {
         ),
     ];
     rows.extend(reading());
+    rows.extend(sharing());
+    rows.extend(practising());
+    rows.extend(meeting());
+    rows.extend(commenting());
+    rows.extend(playing());
     rows.extend(running());
+    rows.extend(organising());
     rows
+}
+
+/// Pictures and embedding: what can be seen can be shared.
+fn sharing() -> Vec<Row> {
+    const GAME: &str = "competitions/cup/phases/1/matches/1-1/games/1";
+    const DRAFT: [u16; 5] = [404, 404, 404, 404, 200];
+    let read = |route: &'static str, path: fn(&World) -> String, expected: [u16; 5]| {
+        row(route, path, none, expected)
+    };
+    vec![
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}/games/{game}/picture.png",
+            |_| format!("{GAME}/picture.png?turn=1"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}/games/{game}/card.png",
+            |_| format!("{GAME}/card.png"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}/games/{game}/clip.gif",
+            |_| format!("{GAME}/clip.gif?to=2&width=240"),
+            [200; 5],
+        ),
+        read("GET /competitions/{id}/card.png", |_| at("competitions/cup/card.png"), [200; 5]),
+        read("GET /competitions/{id}/card.png", |_| at("competitions/draft/card.png"), DRAFT),
+        read(
+            "GET /competitions/{id}/bots/{bot}/card.png",
+            |world| format!("competitions/cup/bots/{}/card.png", world.bot.0),
+            [200; 5],
+        ),
+        read("GET /played/{id}/picture.png", |_| at("played/0123456789abcdef/picture.png"), [404; 5]),
+        read("GET /played/{id}/card.png", |_| at("played/0123456789abcdef/card.png"), [404; 5]),
+        read("GET /played/{id}/clip.gif", |_| at("played/0123456789abcdef/clip.gif"), [404; 5]),
+        read("GET /oembed", |_| at("oembed?url=https%3A%2F%2Fother.test%2Fc%2Fcup"), [404; 5]),
+    ]
+}
+
+/// Games in the browser: open to everyone; what a seat sees and does needs its key, which `play.rs` tests.
+fn playing() -> Vec<Row> {
+    vec![
+        row("GET /play/opponents", |_| at("play/opponents?game=connect-five"), none, [200; 5]),
+        row(
+            "POST /play",
+            |_| at("play"),
+            || Some(json!({"game": "connect-five", "seats": [{"person": true}, {"house": "random"}]})),
+            [201; 5],
+        ),
+        row("GET /play/{id}", |_| at("play/none"), none, [404; 5]),
+        row("GET /play/{id}/events", |_| at("play/none/events"), none, [404; 5]),
+        row("POST /play/{id}/seats/{seat}", |_| at("play/none/seats/0"), || Some(json!({})), [404; 5]),
+        row("DELETE /play/{id}/seats/{seat}", |_| at("play/none/seats/0"), none, [404; 5]),
+        row(
+            "POST /play/{id}/answers",
+            |_| at("play/none/answers"),
+            || Some(json!({"turn": 1, "answer": "4"})),
+            [404; 5],
+        ),
+    ]
+}
+
+/// Profiles, teams, notifications, webhooks, new passwords, search.
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn meeting() -> Vec<Row> {
+    const SIGNED_IN: [u16; 5] = [401, 200, 200, 200, 200];
+    // The routes of teams and invitations that do not exist; `people.rs` tests those that do.
+    const NONE: [u16; 5] = [401, 404, 404, 404, 404];
+    const NONE_OF_AUTHORS: [u16; 5] = [401, 403, 404, 404, 404];
+    let read = |route: &'static str, path: fn(&World) -> String, expected: [u16; 5]| {
+        row(route, path, none, expected)
+    };
+    let team: fn() -> Option<Value> = || Some(json!({"name": "New team", "about": ""}));
+    vec![
+        read("GET /people/{name}", |_| at("people/author"), [200; 5]),
+        read("GET /people/{name}", |_| at("people/nobody"), [404; 5]),
+        read("GET /me/profile", |_| at("me/profile"), SIGNED_IN),
+        row(
+            "PUT /me/profile",
+            |_| at("me/profile"),
+            || Some(json!({"shown": "", "about": "x", "link": null, "list_bots": true})),
+            SIGNED_IN,
+        ),
+        read("GET /me/mail", |_| at("me/mail"), SIGNED_IN),
+        // This site sends no mails.
+        row(
+            "PUT /me/mail",
+            |_| at("me/mail"),
+            || Some(json!({"address": "a@example.org"})),
+            [401, 409, 409, 409, 409],
+        ),
+        read("DELETE /me/mail", |_| at("me/mail"), [401, 204, 204, 204, 204]),
+        row("POST /mail/verify", |_| at("mail/verify"), || Some(json!({"code": "x"})), [404; 5]),
+        read("POST /mail/unsubscribe/{code}", |_| at("mail/unsubscribe/1-x"), [404; 5]),
+        row(
+            "POST /password-resets",
+            |_| at("password-resets"),
+            || Some(json!({"account": "author"})),
+            [409; 5],
+        ),
+        row(
+            "POST /password-resets/use",
+            |_| at("password-resets/use"),
+            || Some(json!({"code": "x", "password": PASSWORD})),
+            [404; 5],
+        ),
+        read(
+            "POST /accounts/{id}/password-reset",
+            |world| format!("accounts/{}/password-reset", world.people[2].id),
+            [401, 403, 403, 403, 201],
+        ),
+        read("GET /me/teams", |_| at("me/teams"), SIGNED_IN),
+        row("POST /teams", |_| at("teams"), team, [401, 403, 201, 201, 201]),
+        read("GET /teams/{id}", |_| at("teams/99"), [404; 5]),
+        row("PUT /teams/{id}", |_| at("teams/99"), team, NONE),
+        row(
+            "POST /teams/{id}/invitations",
+            |_| at("teams/99/invitations"),
+            || Some(json!({"account": null})),
+            NONE,
+        ),
+        read("DELETE /teams/{id}/members/{account}", |_| at("teams/99/members/1"), NONE),
+        row("PUT /teams/{id}/owner", |_| at("teams/99/owner"), || Some(json!({"account": 1})), NONE),
+        read("GET /team-links/{code}", |_| at("team-links/x"), [404; 5]),
+        read("POST /team-links/{code}/accept", |_| at("team-links/x/accept"), NONE_OF_AUTHORS),
+        read("POST /team-invitations/{id}", |_| at("team-invitations/99"), NONE_OF_AUTHORS),
+        read("DELETE /team-invitations/{id}", |_| at("team-invitations/99"), NONE),
+        read("GET /me/notifications", |_| at("me/notifications"), SIGNED_IN),
+        read("GET /me/notifications/unread", |_| at("me/notifications/unread"), SIGNED_IN),
+        row(
+            "POST /me/notifications/read",
+            |_| at("me/notifications/read"),
+            || Some(json!({"up_to": 1})),
+            SIGNED_IN,
+        ),
+        read("GET /me/notifications/settings", |_| at("me/notifications/settings"), SIGNED_IN),
+        row(
+            "PUT /me/notifications/settings",
+            |_| at("me/notifications/settings"),
+            || Some(json!({"settings": []})),
+            SIGNED_IN,
+        ),
+        read("GET /me/webhooks", |_| at("me/webhooks"), SIGNED_IN),
+        row(
+            "POST /me/webhooks",
+            |_| at("me/webhooks"),
+            || Some(json!({"url": "https://example.org/hook"})),
+            [401, 201, 201, 201, 201],
+        ),
+        row(
+            "POST /me/webhooks",
+            |_| at("me/webhooks"),
+            || Some(json!({"url": "https://example.org/hook", "competition": "cup"})),
+            [401, 403, 403, 403, 201],
+        ),
+        read("DELETE /me/webhooks/{id}", |_| at("me/webhooks/99"), NONE),
+        read("POST /me/webhooks/{id}/enable", |_| at("me/webhooks/99/enable"), NONE),
+        read("POST /me/webhooks/{id}/test", |_| at("me/webhooks/99/test"), NONE),
+        read("GET /search", |_| at("search?q=author"), [200; 5]),
+    ]
+}
+
+/// Comments and their moderation.
+fn commenting() -> Vec<Row> {
+    const ORGANISERS: [u16; 5] = [401, 403, 403, 403, 200];
+    const NONE: [u16; 5] = [401, 404, 404, 404, 404];
+    let text: fn() -> Option<Value> = || Some(json!({"text": "Well played."}));
+    let reason: fn() -> Option<Value> = || Some(json!({"reason": "rude"}));
+    let switch: fn() -> Option<Value> = || Some(json!({"on": false}));
+    vec![
+        row("GET /competitions/{id}/comments", |_| at("competitions/cup/comments"), none, [200; 5]),
+        row(
+            "GET /competitions/{id}/comments",
+            |_| at("competitions/draft/comments"),
+            none,
+            [404, 404, 404, 404, 200],
+        ),
+        row(
+            "POST /competitions/{id}/comments",
+            |_| at("competitions/cup/comments"),
+            text,
+            [401, 201, 201, 201, 201],
+        ),
+        row("PUT /competitions/{id}/comments", |_| at("competitions/cup/comments"), switch, ORGANISERS),
+        row("PATCH /comments/{id}", |_| at("comments/99"), text, NONE),
+        row("DELETE /comments/{id}", |_| at("comments/99"), none, NONE),
+        row("POST /comments/{id}/reports", |_| at("comments/99/reports"), reason, NONE),
+        row("PUT /comments/{id}/hidden", |_| at("comments/99/hidden"), reason, [401, 403, 403, 403, 404]),
+        row("DELETE /comments/{id}/hidden", |_| at("comments/99/hidden"), none, [401, 403, 403, 403, 404]),
+        row("GET /comments/reported", |_| at("comments/reported"), none, ORGANISERS),
+        row("GET /admin/comments", |_| at("admin/comments"), none, ORGANISERS),
+        row("PUT /admin/comments", |_| at("admin/comments"), switch, ORGANISERS),
+    ]
+}
+
+/// Practice ladders, challenges, played games.
+fn practising() -> Vec<Row> {
+    let challenge: fn() -> Option<Value> =
+        || Some(json!({"game": "connect-five", "bots": [{"house": "random"}, {"house": "random"}], "games": 1}));
+    vec![
+        row("GET /competitions/{id}/practice", |_| at("competitions/cup/practice"), none, [200; 5]),
+        row(
+            "GET /competitions/{id}/practice",
+            |_| at("competitions/draft/practice"),
+            none,
+            [404, 404, 404, 404, 200],
+        ),
+        row(
+            "PUT /competitions/{id}/practice",
+            |_| at("competitions/open/practice"),
+            || Some(json!({"ladder": false})),
+            [401, 403, 403, 403, 200],
+        ),
+        row(
+            "GET /competitions/{id}/bots/{bot}/practice",
+            |world| format!("competitions/open/bots/{}/practice", world.entry.0),
+            none,
+            [200; 5],
+        ),
+        row(
+            "PUT /competitions/{id}/bots/{bot}/practice",
+            |world| format!("competitions/open/bots/{}/practice", world.entry.0),
+            || Some(json!({"allowed": true})),
+            [401, 403, 200, 403, 200],
+        ),
+        row("GET /challenges", |_| at("challenges"), none, [401, 200, 200, 200, 200]),
+        row("POST /challenges", |_| at("challenges"), challenge, [401, 201, 201, 201, 201]),
+        row(
+            "GET /challenges/opponents",
+            |_| at("challenges/opponents?game=connect-five"),
+            none,
+            [401, 200, 200, 200, 200],
+        ),
+        row("GET /challenges/{id}", |_| at("challenges/0123456789abcdef"), none, [404; 5]),
+        row(
+            "DELETE /challenges/{id}",
+            |_| at("challenges/0123456789abcdef"),
+            none,
+            [401, 404, 404, 404, 404],
+        ),
+        row("GET /challenges/{id}/events", |_| at("challenges/0123456789abcdef/events"), none, [404; 5]),
+        row("GET /played", |_| at("played"), none, [200; 5]),
+        row("GET /played/{id}", |_| at("played/0123456789abcdef"), none, [404; 5]),
+        row("GET /played/{id}/film", |_| at("played/0123456789abcdef/film"), none, [404; 5]),
+        row("GET /played/{id}/record", |_| at("played/0123456789abcdef/record"), none, [404; 5]),
+    ]
 }
 
 /// Competitions, phases, matches, bots, live games, downloads.
@@ -448,6 +700,87 @@ fn running() -> Vec<Row> {
             [401, 404, 404, 404, 404],
         ),
         row("GET /me/bots", |_| at("me/bots"), none, [401, 200, 200, 200, 200]),
+    ]
+}
+
+/// The organiser's forms, the freeze of the standings, the dashboard, and the drafts of authors.
+fn organising() -> Vec<Row> {
+    const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
+    let for_organisers = |status| [401, 403, 403, 403, status];
+    let for_authors = |status| [401, 403, status, status, status];
+    vec![
+        row(
+            "POST /competition-files/change",
+            |_| at("competition-files/change"),
+            || Some(json!({"game": "connect-five", "file": FILE})),
+            for_organisers(200),
+        ),
+        row(
+            "POST /competitions/{id}/freeze",
+            |_| at("competitions/cup/freeze"),
+            || Some(json!({"action": "freeze"})),
+            for_organisers(200),
+        ),
+        // An empty body is no picture.
+        row(
+            "PUT /competitions/{id}/pictures/{name}",
+            |_| at("competitions/open/pictures/logo.png"),
+            none,
+            for_organisers(422),
+        ),
+        row(
+            "DELETE /competitions/{id}/pictures/{name}",
+            |_| at("competitions/open/pictures/logo.png"),
+            none,
+            for_organisers(404),
+        ),
+        row(
+            "GET /competitions/{id}/pictures/{name}",
+            |_| at("competitions/open/pictures/logo.png"),
+            none,
+            [404; 5],
+        ),
+        row("GET /dashboard/events", |_| at("dashboard/events"), none, for_organisers(200)),
+        row("GET /competitions/{id}/draft", |_| at("competitions/open/draft"), none, for_authors(200)),
+        row(
+            "GET /competitions/{id}/draft",
+            |world| format!("competitions/open/draft?bot={}", world.entry.0),
+            none,
+            [401, 403, 200, 403, 403],
+        ),
+        row(
+            "PUT /competitions/{id}/draft",
+            |_| at("competitions/open/draft"),
+            || Some(json!({"files": [{"path": "bot.py", "text": "x"}], "revision": 0})),
+            for_authors(200),
+        ),
+        row("DELETE /competitions/{id}/draft", |_| at("competitions/open/draft"), none, for_authors(204)),
+        // Nothing is stored, so there is nothing to check.
+        row(
+            "POST /competitions/{id}/draft/check",
+            |_| at("competitions/open/draft/check"),
+            none,
+            for_authors(404),
+        ),
+        row(
+            "GET /competitions/{id}/draft/check",
+            |_| at("competitions/open/draft/check"),
+            none,
+            for_authors(404),
+        ),
+        row(
+            "GET /competitions/{id}/draft/trials/{n}",
+            |_| at("competitions/open/draft/trials/1"),
+            none,
+            for_authors(404),
+        ),
+        // Its check is not finished, so its files are not kept yet.
+        row(
+            "GET /submissions/{id}/files",
+            |world| format!("submissions/{}/files", world.entry.1),
+            none,
+            [401, 404, 404, 404, 404],
+        ),
     ]
 }
 

@@ -39,6 +39,9 @@ impl SiteDb {
                 (role, Some(id.0))
             }
         };
+        if self.is_team_name(&mut change, &name.key).await? {
+            return Err(SiteDbError::Taken { what: "name" });
+        }
         let row = sqlx::query(
             "INSERT INTO account (name, name_key, password, role, invitation, created) VALUES (?, ?, ?, ?, ?, ?)
              RETURNING *",

@@ -8,7 +8,7 @@ use super::competitions::check_state;
 use super::names::{self, Name};
 use super::{
     AccountId, CompetitionState, Entrant, EntrantId, FromSiteRow, HostedCompetition, NewEntrant, Result,
-    SiteDb, SiteDbError, account_in, error, optional_time, time,
+    SiteDb, SiteDbError, TeamId, account_in, error, optional_time, time,
 };
 
 impl FromSiteRow for Entrant {
@@ -23,6 +23,8 @@ impl FromSiteRow for Entrant {
             created: time(row, "created")?,
             withdrawn: optional_time(row, "withdrawn")?,
             number: row.try_get("number")?,
+            practice: row.try_get("practice")?,
+            team: row.try_get::<Option<i64>, _>("team")?.map(TeamId),
         })
     }
 }
@@ -33,6 +35,16 @@ impl SiteDb {
     pub async fn add_entrant(
         &self,
         new: &NewEntrant,
+        allowed_states: &[CompetitionState],
+    ) -> Result<Entrant> {
+        self.add_entrant_for(new, None, allowed_states).await
+    }
+
+    /// [`SiteDb::add_entrant`] for a team of the account. The bot counts against the limits of all members, and of those who join later.
+    pub async fn add_entrant_for(
+        &self,
+        new: &NewEntrant,
+        team: Option<TeamId>,
         allowed_states: &[CompetitionState],
     ) -> Result<Entrant> {
         let name = Name::new("name", &new.name)?;
@@ -50,13 +62,13 @@ impl SiteDb {
         let (seq, competition) = self.competition_in(&mut change, &new.competition).await?;
         check_state(&competition, allowed_states)?;
         check_not_started(&competition)?;
-        if let Some(account) = new.account {
-            account_in(&mut change, account, self.path()).await?;
-            self.check_entrant_limit(&mut change, seq, &competition, account).await?;
+        let people = self.people_of(&mut change, new.account, team).await?;
+        for person in &people {
+            self.check_entrant_limit(&mut change, seq, &competition, *person).await?;
         }
         let id: i64 = sqlx::query_scalar(
-            "INSERT INTO entrant (competition, account, name, name_key, role, bot, created) VALUES (?, ?, ?, ?, ?, ?, ?)
-             RETURNING id",
+            "INSERT INTO entrant (competition, account, name, name_key, role, bot, created, team)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         )
         .bind(seq)
         .bind(new.account.map(|account| account.0))
@@ -65,12 +77,36 @@ impl SiteDb {
         .bind(&new.role)
         .bind(&new.bot)
         .bind(new.at.0)
+        .bind(team.map(|team| team.0))
         .fetch_one(&mut *change)
         .await
         .map_err(error::unless_taken(self.path(), "name"))?;
+        for person in &people {
+            sqlx::query("INSERT INTO entrant_person (entrant, account) VALUES (?, ?)")
+                .bind(id)
+                .bind(person.0)
+                .execute(&mut *change)
+                .await
+                .map_err(self.failed())?;
+        }
         let entrant = self.entrant_in(&mut change, EntrantId(id)).await?;
         change.commit().await.map_err(self.failed())?;
         Ok(entrant)
+    }
+
+    /// The accounts whose limits a new entrant counts against: all members of the team, or only the account.
+    async fn people_of(
+        &self,
+        change: &mut SqliteConnection,
+        account: Option<AccountId>,
+        team: Option<TeamId>,
+    ) -> Result<Vec<AccountId>> {
+        let Some(account) = account else { return Ok(Vec::new()) };
+        account_in(change, account, self.path()).await?;
+        let Some(team) = team else { return Ok(vec![account]) };
+        let people: Vec<AccountId> =
+            self.members_in(change, team).await?.iter().map(|member| member.account).collect();
+        if people.contains(&account) { Ok(people) } else { Err(SiteDbError::NotFound { what: "team" }) }
     }
 
     async fn check_entrant_limit(
@@ -82,7 +118,8 @@ impl SiteDb {
     ) -> Result<()> {
         let Some(limit) = competition.limits.per_contributor else { return Ok(()) };
         let has: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM entrant WHERE account = ? AND competition = ? AND withdrawn IS NULL",
+            "SELECT count(*) FROM entrant_person JOIN entrant ON entrant.id = entrant_person.entrant
+             WHERE entrant_person.account = ? AND competition = ? AND withdrawn IS NULL",
         )
         .bind(account.0)
         .bind(seq)

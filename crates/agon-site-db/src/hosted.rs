@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use agon_core::record::Digest;
 use agon_store::Timestamp;
 
-use super::model::{AccountId, EntrantId, named_enum};
+use super::model::{AccountId, EntrantId, TeamId, named_enum};
 
 named_enum! {
     /// Origin of a competition.
@@ -152,6 +152,10 @@ pub struct Entrant {
     pub withdrawn: Option<Timestamp>,
     /// Number in the competition file, from 0; assigned when the competition starts.
     pub number: Option<u32>,
+    /// Whether everybody may play against it and challenge it.
+    pub practice: bool,
+    /// Team it plays for; its `account` is the member who entered it.
+    pub team: Option<TeamId>,
 }
 
 /// An entrant to add.

@@ -8,22 +8,36 @@
 
 mod accounts;
 mod audit;
+mod challenges;
+mod comments;
 mod competitions;
 mod counts;
 mod disk_usage;
+mod drafts;
 mod entrants;
 mod error;
+mod freezes;
 mod hosted;
 mod invitations;
 mod known_clients;
+mod links;
+mod mail_queue;
 mod marks;
 mod model;
 mod names;
+mod notifications;
 mod open;
+mod owners;
+mod played_games;
+mod practice;
+mod profiles;
+mod search;
 mod sessions;
 mod settings;
 mod submissions;
+mod teams;
 mod tokens;
+mod webhooks;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -34,25 +48,51 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
+pub use challenges::{CHALLENGE_TURN_GAMES, Challenge, ChallengeId, ChallengeState, NewChallenge, OpenChallengeLimits};
+pub use comments::{Comment, MAX_COMMENT_CHARS, NewComment};
 pub use competitions::CompetitionFilter;
 pub use disk_usage::{DiskQuota, SubmissionPlace};
+pub use drafts::{BotDraft, DraftKey, MAX_DRAFT_BYTES, MAX_DRAFTS};
 pub use error::SiteDbError;
+pub use freezes::StandingsFreeze;
 pub use hosted::{
     CompetitionPatch, CompetitionState, Entrant, HostedCompetition, NewCompetition, NewEntrant,
     NewSubmission, Origin, RequeueCounts, Submission, SubmissionFilter, SubmissionId, SubmissionState,
     SubmissionVerdict, UploadLimits,
 };
 pub use known_clients::KNOWN_CLIENT_TIMEOUT_MS;
+pub use links::{LinkPurpose, NewAccountLink};
+pub use mail_queue::{MAX_MAIL_ATTEMPTS, MAX_QUEUED_MAILS, NewMail, QueuedMail};
 pub use marks::{MAX_MARK_CHARS, MAX_MARK_NOTE_CHARS, MAX_MARKS, StoredMark};
 pub use model::{
     Account, AccountId, AuditEntry, AuditFilter, AuditId, Credentials, EntrantId, Invitation, InvitationId,
     NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, PageRequest, ResultPage, Role,
-    SecretString, Session, SignUpGrant, Token, TokenId, token_hash,
+    SecretString, Session, SignUpGrant, TeamId, Token, TokenId, token_hash,
 };
 pub use names::{MAX_NAME_CHARS, name_key};
+pub use notifications::{
+    ChannelChoice, MAX_NOTIFICATION_CHARS, MAX_NOTIFICATIONS, NewNotification, Notification,
+    NotificationChannel, NotificationKind,
+};
+pub use played_games::{
+    PlayedGameFilter, PlayedGameId, PlayedGameQuota, PlayedGameRow, PlayedGameViewer, PlayedKind, PlayedSeat,
+};
+pub use practice::{
+    MAX_FORM_RESULTS, NewPracticePlayer, PracticeBot, PracticePair, PracticePlayer, PracticeRating,
+    PracticeScore,
+};
+pub use profiles::{AccountProfile, MAX_ABOUT_CHARS, MAX_LINK_CHARS, MAX_MAIL_CHARS, MailAddress};
+pub use search::{MAX_QUERY_CHARS, SearchHit, SearchKind};
 pub use sessions::{SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS};
 pub use submissions::{MAX_CHECK_ATTEMPTS, MAX_TRIALS_BYTES};
+pub use teams::{
+    MAX_TEAM_INVITATIONS, MAX_TEAM_MEMBERS, MAX_TEAMS, Team, TeamInvitation, TeamInvitee, TeamMember,
+};
 pub use tokens::MAX_TOKENS;
+pub use webhooks::{
+    MAX_DELIVERY_ATTEMPTS, MAX_WAITING_DELIVERIES, MAX_WEBHOOK_FAILURES, MAX_WEBHOOKS, NewWebhook, Webhook,
+    WebhookDelivery,
+};
 
 use agon_store::sqlite_file::{self, Writer};
 use agon_store::{RunLock, Timestamp};

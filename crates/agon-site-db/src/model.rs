@@ -30,6 +30,8 @@ id! {
     InvitationId,
     /// Id of an entrant, across all competitions. Not its number in the competition file.
     EntrantId,
+    /// Id of a team.
+    TeamId,
     /// Id of an entry of the audit log.
     AuditId
 }
@@ -56,8 +58,8 @@ macro_rules! named_enum {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.pad(self.name())
             }
         }

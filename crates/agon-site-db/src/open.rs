@@ -15,11 +15,15 @@ use super::{Inner, Result, SiteDb, SiteDbError, error};
 /// Application id in the file header: `AgOf`.
 const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
 /// All migrations, in order. A released migration never changes.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../migrations/0001_site_db.sql"),
     include_str!("../migrations/0002_phase_columns.sql"),
     include_str!("../migrations/0003_known_clients_and_disk.sql"),
     include_str!("../migrations/0004_entrant_marks.sql"),
+    include_str!("../migrations/0005_played_games.sql"),
+    include_str!("../migrations/0006_people.sql"),
+    include_str!("../migrations/0007_organiser.sql"),
+    include_str!("../migrations/0008_drafts.sql"),
 ];
 /// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -3,14 +3,22 @@
 
 #[path = "site_db/budgets.rs"]
 mod budgets;
+#[path = "site_db/community.rs"]
+mod community;
 #[path = "site_db/file.rs"]
 mod file;
 #[path = "site_db/hosted.rs"]
 mod hosted;
+#[path = "site_db/inbox.rs"]
+mod inbox;
 #[path = "site_db/marks.rs"]
 mod marks;
+#[path = "site_db/organiser.rs"]
+mod organiser;
 #[path = "site_db/people.rs"]
 mod people;
+#[path = "site_db/practice.rs"]
+mod practice;
 #[path = "site_db/races.rs"]
 mod races;
 

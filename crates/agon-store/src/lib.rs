@@ -8,6 +8,7 @@
 //! snapshot. A stored match never changes; it can only be revoked as a whole.
 
 pub mod archive;
+mod as_of;
 mod bot_output;
 mod doctor_check;
 mod encoding;
@@ -25,6 +26,7 @@ mod ruling;
 mod run_lock;
 mod sqlite;
 
+pub use as_of::LedgerAsOf;
 pub use bot_output::{BotOutput, OutputWriter, PackedOutput, TurnOutput};
 pub use doctor_check::{CheckHealth, DoctorCheck};
 pub use error::StoreError;

@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
 
 mod common;
+#[path = "conformance/as_of.rs"]
+mod as_of;
 #[path = "conformance/matches.rs"]
 mod matches;
 #[path = "conformance/rulings.rs"]
@@ -104,6 +106,7 @@ macro_rules! suite {
             suite!(@ $storage, workers::revoking_fails_in_a_phase_that_is_not_running);
             suite!(@ $storage, workers::void_matches_are_not_revoked_and_ids_are_never_reused);
             suite!(@ $storage, workers::rulings_apply_to_matches_that_are_played_again);
+            suite!(@ $storage, as_of::earlier_state_shows_nothing_newer);
         }
     };
     (@ $storage:expr, $module:ident :: $case:ident) => {

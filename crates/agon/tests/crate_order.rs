@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All crates, from left to right.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "agon-test-servers",
     "agon-core",
     "agon-files",
@@ -19,6 +19,7 @@ const ORDER: [&str; 17] = [
     "agon-bots",
     "agon-competition",
     "agon-grid",
+    "agon-pictures",
     // Needs the built web app, and so Node.
     "agon-web",
     "agon-report",

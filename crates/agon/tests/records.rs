@@ -150,6 +150,40 @@ fn replay_page_escapes_names() {
 }
 
 #[test]
+fn replay_writes_pictures_and_gifs_of_chosen_turns() {
+    let folder = tempdir().unwrap();
+    for game in GAMES {
+        let play = format!("play {game} --seed 7 --force --record a.agon");
+        assert!(run_in(folder.path(), &play, "").status.success());
+        for arguments in ["--png a.png", "--png a.png --turn 1 --seat 0 --theme light --width 300"] {
+            let output = run_in(folder.path(), &format!("replay a.agon {arguments}"), "");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(&fs::read(folder.path().join("a.png")).unwrap()[1..4], b"PNG", "{game} {arguments}");
+        }
+        let output = run_in(folder.path(), "replay a.agon --gif a.gif --from 1 --to 3 --speed 4 --width 240", "");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(&fs::read(folder.path().join("a.gif")).unwrap()[..6], b"GIF89a", "{game}");
+    }
+    let two = format!("play {} --seed 7 --games 2 --force --record a.agon", GAMES[0]);
+    assert!(run_in(folder.path(), &two, "").status.success());
+    for (arguments, what) in [
+        ("--png b.png", "--png: the file contains 2 games"),
+        ("--game 1 --png b.png --turn 9999", "--turn: turn 9999 does not exist"),
+        ("--game 1 --gif b.gif --from 3 --to 2", "--from 3 is after --to 2"),
+        ("--game 1 --gif b.gif --speed 0", "--speed: 0 is not possible"),
+        ("--game 1 --gif b.gif --width 9", "--width: 9 is not possible"),
+        ("--game 1 --png b.png --seat 63", "--seat: seat 63 does not exist"),
+        ("--seat 0", "--seat is for pictures only"),
+        ("--game 1 --turn 3", "--png"),
+    ] {
+        let output = run_in(folder.path(), &format!("replay a.agon {arguments}"), "");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && stderr.contains(what), "{arguments}: {stderr}");
+        assert!(!folder.path().join("b.png").exists() && !folder.path().join("b.gif").exists(), "{arguments}");
+    }
+}
+
+#[test]
 fn custom_word_list_is_recorded_by_its_hash_and_required_for_a_replay() {
     let folder = tempdir().unwrap();
     let list = folder.path().join("mine.txt");

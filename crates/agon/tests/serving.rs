@@ -303,6 +303,61 @@ fn submission_as_json_fits_its_schema_and_has_the_version_of_the_bot() {
     }
 }
 
+/// The data of the next event with this name, or of the end.
+fn next_event(events: &mut impl std::io::BufRead, wanted: &str) -> Value {
+    let mut is_wanted = false;
+    for line in events.lines() {
+        let line = line.unwrap();
+        if let Some(name) = line.strip_prefix("event: ") {
+            is_wanted = name == wanted || name == "end";
+        } else if let Some(data) = line.strip_prefix("data: ").filter(|_| is_wanted) {
+            return serde_json::from_str(data).unwrap();
+        }
+    }
+    panic!("the stream ended without {wanted}");
+}
+
+#[test]
+fn visitor_plays_a_submitted_bot_whose_author_allows_it() {
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let author = Person::new(&served, "ada", None);
+    let made = json!({"game": "connect-five", "name": "Cup", "house": ["random", "tactician"]});
+    assert_eq!(organiser.post("competitions", &made).0, 201);
+    organiser.act("cup", "open");
+    let bot = "class First:\n    def get_move(self, board, player, T, N):\n        return [c for c in range(9) if not board[0][c]][0]\n";
+    fs::write(place.path().join("First.py"), bot).unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "First.py", "--name", "First"]);
+    assert_eq!(code, 0, "{said}");
+    let bot = author.get("me/bots").1["items"][0]["bot"].as_i64().unwrap();
+    let api = |path: &str| format!("{}/api/v1/{path}", served.url);
+    let game = json!({"game": "connect-five", "seats": [{"bot": bot}, {"person": true}], "name": "Bob"});
+    let open = || read(agent().post(api("play")).send_json(&game).unwrap());
+    assert_eq!(open().0, 403, "its author has not allowed it");
+    let allow = agent()
+        .put(api(&format!("competitions/cup/bots/{bot}/practice")))
+        .header("authorization", format!("Bearer {}", author.token));
+    assert_eq!(allow.send_json(json!({"allowed": true})).unwrap().status(), 200);
+    let (status, seat) = open();
+    assert_eq!((status, &seat["seat"]), (201, &json!(1)), "{seat}");
+    let (id, key) = (seat["id"].as_str().unwrap(), seat["key"].as_str().unwrap());
+    let stream = agent().get(api(&format!("play/{id}/events?key={key}"))).call().unwrap();
+    let mut events = BufReader::new(stream.into_body().into_reader());
+    let end = loop {
+        let asked = next_event(&mut events, "ask");
+        let Some(turn) = asked.get("turn") else { break asked };
+        let answer = json!({"turn": turn, "answer": asked["legal"].as_array().unwrap().last()});
+        let request = agent().post(api(&format!("play/{id}/answers"))).header("x-agon-seat", key);
+        assert_eq!(request.send_json(&answer).unwrap().status(), 204);
+    };
+    let played = end["played"].as_str().unwrap();
+    assert!(!end["outcome"]["ended"].as_str().unwrap().contains("crash"), "{end}");
+    let (status, page) = read(agent().get(api(&format!("played/{played}"))).call().unwrap());
+    assert_eq!(status, 200, "{page}");
+    assert!(page.to_string().contains("First") && page.to_string().contains("Bob"), "{page}");
+}
+
 const LEAGUE: &str = "name = \"League\"\ngame = \"connect-five\"\nseed = \"a secret\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 2\n\
     parts = [{ games = 4, seconds = 1 }]\n\n[[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:tactician\"\n\n\
     [[entrant]]\nbot = \"house:line-counter\"\n\n[[entrant]]\nname = \"Other\"\nbot = \"house:tactician\"\n";

@@ -5,6 +5,7 @@ import type { ApiError } from './types';
 
 export const BASE = '/api/v1';
 
+type Headers = { [name: string]: string };
 type Query = { [name: string]: string | number | boolean | null | undefined };
 
 /** A failed request. `status` is 0 if there was no response. */
@@ -70,13 +71,13 @@ async function request<T>(method: string, path: string, init: RequestInit): Prom
 }
 
 /** Sends a GET request. */
-export function get<T>(path: string, options: { query?: Query; signal?: AbortSignal } = {}): Promise<T> {
-  return request<T>('GET', withQuery(path, options.query ?? {}), { signal: options.signal, headers: { Accept: 'application/json' } });
+export function get<T>(path: string, options: { query?: Query; signal?: AbortSignal; headers?: Headers } = {}): Promise<T> {
+  return request<T>('GET', withQuery(path, options.query ?? {}), { signal: options.signal, headers: { Accept: 'application/json', ...options.headers } });
 }
 
 /** Sends a request that changes something. It is never retried automatically, because the first try may have succeeded. */
-export function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
-  const headers: { [name: string]: string } = { Accept: 'application/json' };
+export function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, more: Headers = {}): Promise<T> {
+  const headers: Headers = { Accept: 'application/json', ...more };
   if (csrfToken !== null) headers['X-CSRF-Token'] = csrfToken;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   return request<T>(method, path, { headers, body: body === undefined ? undefined : JSON.stringify(body) });
@@ -128,6 +129,8 @@ interface EventOptions {
   onOpen?: (reconnected: boolean) => void;
   /** The connection is lost. The client reconnects automatically. */
   onLost?: () => void;
+  /** Stays connected while the page is hidden. */
+  whileHidden?: boolean;
 }
 
 /** Delay in milliseconds before a retry; `tries` counts from 0, `random` (0 to 1) spreads the retries of many clients. */
@@ -135,7 +138,7 @@ export function retryDelay(tries: number, random: number): number {
   return Math.min(30_000, 1_000 * 2 ** Math.min(tries, 5)) * (0.5 + random / 2);
 }
 
-/** Subscribes to server-sent events. Reconnects with a growing delay, and disconnects while the page is hidden. */
+/** Subscribes to server-sent events. Reconnects with a growing delay, and disconnects while the page is hidden, unless told otherwise. */
 export function subscribe(path: string, options: EventOptions): EventSubscription {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -177,7 +180,7 @@ export function subscribe(path: string, options: EventOptions): EventSubscriptio
     }
   };
   const update = (): void => {
-    if (document.hidden) close();
+    if (document.hidden && options.whileHidden !== true) close();
     else if (!source) open();
   };
   document.addEventListener('visibilitychange', update);

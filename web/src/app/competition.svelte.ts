@@ -104,6 +104,8 @@ export class CompetitionView {
           if ((!this.hasStarted || (known !== undefined && known !== progress.phase)) && Date.now() > this.#competitionLoadedAt + COMPETITION_CHANGED_INTERVAL_MS) void this.load();
         },
         table: (event: { phase: number; revision: number }) => this.#onTableEvent(event),
+        // The standings are frozen, or no longer, or places were revealed: everything that is shown may be another one.
+        freeze: () => this.#reloadAll(),
         state: (event: { state: CompetitionState; message: string | null }) => {
           if (event.state !== 'running') this.progress = undefined;
           void this.load();

@@ -17,7 +17,7 @@ export interface Route {
   /** Whether the page has no header and footer. */
   bare?: boolean;
   /** Entry of the header that is highlighted. */
-  section?: 'competitions' | 'games' | 'me' | 'admin';
+  section?: 'competitions' | 'games' | 'play' | 'me' | 'admin';
 }
 
 /** Tabs of a competition, in order. */
@@ -32,6 +32,7 @@ export const VIEWS = {
   standings: { tab: 'standings', path: 'standings' },
   bracket: { tab: 'standings', path: 'standings/bracket' },
   schedule: { tab: 'standings', path: 'standings/schedule' },
+  practice: { tab: 'standings', path: 'standings/practice' },
   rules: { tab: 'rules', path: 'rules' },
   analysis: { tab: 'analysis', path: 'analysis' },
   proof: { tab: 'proof', path: 'proof' },
@@ -53,19 +54,42 @@ export const routes: Route[] = [
   { pattern: '/c/:id/bots/:bot', load: () => import('./pages/Bot.svelte'), section: 'competitions' },
   { pattern: '/c/:id/p/:phase/m/:match/g/:game', load: () => import('./pages/Replay.svelte'), section: 'competitions' },
   { pattern: '/embed/:id/:phase/:match/:game', load: () => import('./pages/Embed.svelte'), bare: true },
+  { pattern: '/embed/played/:id', load: () => import('./pages/Embed.svelte'), bare: true },
+  { pattern: '/c/:id/edit', load: () => import('./pages/Edit.svelte'), section: 'competitions' },
+  { pattern: '/c/:id/print', load: () => import('./pages/Print.svelte'), section: 'competitions' },
   { pattern: '/c/:id/screen', load: () => import('./pages/Screen.svelte'), bare: true },
   { pattern: '/games', load: () => import('./pages/Games.svelte'), section: 'games' },
   { pattern: '/games/:game', load: () => import('./pages/Game.svelte'), section: 'games' },
+  { pattern: '/play', load: () => import('./pages/Play.svelte'), section: 'play' },
+  { pattern: '/play/:game', load: () => import('./pages/Play.svelte'), section: 'play' },
+  { pattern: '/play/s/:id', load: () => import('./pages/play/Session.svelte'), section: 'play' },
+  { pattern: '/played/:id', load: () => import('./pages/play/Played.svelte'), section: 'play' },
+  { pattern: '/challenges', load: () => import('./pages/challenges/List.svelte'), section: 'play' },
+  { pattern: '/challenges/new', load: () => import('./pages/challenges/New.svelte'), section: 'play' },
+  { pattern: '/challenges/:challenge', load: () => import('./pages/challenges/Challenge.svelte'), section: 'play' },
   { pattern: '/signin', load: () => import('./pages/SignIn.svelte') },
   { pattern: '/signup', load: () => import('./pages/SignUp.svelte') },
   { pattern: '/me', load: () => import('./pages/Me.svelte'), section: 'me' },
+  { pattern: '/me/notifications', load: () => import('./pages/Notifications.svelte'), section: 'me' },
+  { pattern: '/me/teams', load: () => import('./pages/MyTeams.svelte'), section: 'me' },
+  { pattern: '/u/:name', load: () => import('./pages/Person.svelte') },
+  { pattern: '/t/:id', load: () => import('./pages/Team.svelte') },
+  { pattern: '/join-team/:code', load: () => import('./pages/JoinTeam.svelte') },
+  { pattern: '/search', load: () => import('./pages/Search.svelte') },
+  { pattern: '/forgot-password', load: () => import('./pages/ForgotPassword.svelte') },
+  { pattern: '/reset-password/:code', load: () => import('./pages/ResetPassword.svelte') },
+  { pattern: '/verify-mail/:code', load: () => import('./pages/VerifyMail.svelte') },
+  { pattern: '/unsubscribe/:code', load: () => import('./pages/Unsubscribe.svelte') },
   { pattern: '/c/:id/submit', load: () => import('./pages/Submit.svelte'), section: 'competitions' },
   { pattern: '/s/:submission', load: () => import('./pages/SubmissionPage.svelte'), section: 'me' },
   { pattern: '/admin', load: () => import('./pages/admin/Dashboard.svelte'), section: 'admin' },
   { pattern: '/admin/c/:id', load: () => import('./pages/admin/AdminCompetition.svelte'), section: 'admin' },
+  { pattern: '/admin/c/:id/edit', load: () => import('./pages/admin/EditCompetition.svelte'), section: 'admin' },
+  { pattern: '/admin/new', load: () => import('./pages/admin/NewCompetition.svelte'), section: 'admin' },
   { pattern: '/admin/users', load: () => import('./pages/admin/Users.svelte'), section: 'admin' },
   { pattern: '/admin/system', load: () => import('./pages/admin/System.svelte'), section: 'admin' },
   { pattern: '/admin/workers', load: () => import('./pages/admin/Workers.svelte'), section: 'admin' },
+  { pattern: '/admin/comments', load: () => import('./pages/admin/ReportedComments.svelte'), section: 'admin' },
   { pattern: '/admin/audit', load: () => import('./pages/admin/AuditLog.svelte'), section: 'admin' },
 ];
 

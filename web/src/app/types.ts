@@ -36,6 +36,10 @@ export interface Site {
   signup: 'open' | 'invite' | 'closed';
   /** Whether all content requires sign-in. */
   private: boolean;
+  /** Whether this visitor can play against bots. */
+  play?: boolean;
+  /** Whether the site sends mails, such as links for a new password. */
+  mail?: boolean;
   me: CurrentUser | null;
   /** CSRF token, sent as X-CSRF-Token with every change. */
   csrf: string | null;
@@ -51,7 +55,7 @@ export interface Game {
   clock: string;
   faults: string;
   score: { name: string; better: 'higher' | 'lower' };
-  settings: { name: string; about: string; default: string; file: boolean }[];
+  settings: GameSetting[];
   house_bots: { name: string; about: string; roles: string[] }[];
   /** What a Python bot is; null if the game has no Python API. */
   python_api: 'function' | 'class' | 'class-per-role' | null;
@@ -63,6 +67,17 @@ export interface Game {
   api?: string;
   /** Starters: GET /games/{game}/starter/{language} is a zip. */
   languages?: string[];
+}
+
+/** A setting of a game. */
+export interface GameSetting {
+  name: string;
+  about: string;
+  default: string;
+  /** Whether it names a file that an organiser can upload. */
+  file: boolean;
+  /** What values it takes. */
+  values: { kind: 'whole' | 'real' | 'choice' | 'list' | 'file'; min: number | null; max: number | null; words: string[]; drawn: boolean };
 }
 
 export type CompetitionState = 'draft' | 'open' | 'closed' | 'running' | 'paused' | 'waiting' | 'over' | 'failed';
@@ -85,6 +100,30 @@ export interface CompetitionItem {
   /** Whether bots can be submitted now, if the deadline is not past. */
   accepts: boolean;
   deadline: Deadline | null;
+  /** The first one is for the first place. */
+  prizes: string[];
+  sponsors: Sponsor[];
+  /** Since when the standings are frozen. */
+  frozen_since: number | null;
+}
+
+export interface Sponsor {
+  name: string;
+  link: string | null;
+  /** Address of a picture. */
+  picture: string | null;
+}
+
+/** A freeze of the standings that is in force. */
+export interface Freeze {
+  since: number;
+  /** Whether the response shows the state of that moment. Organisers see the current one. */
+  hides: boolean;
+  /** Number of places that are revealed, from the last one upwards, and of all places. */
+  revealed: number;
+  places: number;
+  /** The revealed places, the last one first. */
+  rows: { place: number | null; entrant: number; bot: number; name: string; role: string | null }[];
 }
 
 /** Until when bots can be submitted. */
@@ -161,6 +200,83 @@ export interface Competition extends CompetitionItem {
   downloads: { name: string; about: string; path: string }[];
   /** Competition file; only for organisers. */
   file: string | null;
+  frozen: Freeze | null;
+  /** When the standings will be frozen, as the file has it. */
+  freeze: { at: number | null; text: string | null; phase: number | null } | null;
+}
+
+/** A file of a draft: its path in the bot's folder. */
+export interface DraftFile {
+  path: string;
+  text: string;
+}
+
+/** GET /competitions/{id}/draft?bot= (PUT with `files` and `revision`, DELETE) */
+export interface Draft {
+  files: DraftFile[];
+  source: 'draft' | 'version' | 'starter';
+  /** Sent with the next change; 0 if nothing is stored. */
+  revision: number;
+  changed: number | null;
+  check: DraftCheck | null;
+}
+
+/** GET and POST /competitions/{id}/draft/check?bot= */
+export interface DraftCheck {
+  revision: number;
+  state: 'queued' | 'checking' | 'accepted' | 'refused' | 'broke';
+  report: CheckReport | null;
+  /** GET /competitions/{id}/draft/trials/{n}?bot= returns their films. */
+  trials: number;
+}
+
+/** GET /submissions/{id}/files; `text` is null if it is not text, or too long. */
+export interface VersionFiles {
+  files: { path: string; bytes: number; text: string | null }[];
+  truncated: boolean;
+}
+
+/** GET /dashboard/events (server-sent): `machine` (SystemInfo), `workers` (WorkerList), `competitions` (CompetitionChange[]), `ping`. */
+export interface CompetitionChange {
+  id: string;
+  /** Increases with every change of its pages. */
+  revision: number;
+  /** Number of its submissions that wait or are being checked. */
+  pending: number;
+}
+
+/** Values of a competition file, by its keys. */
+export interface FileValues {
+  [key: string]: unknown;
+}
+
+/** A change of a competition file. A path is keys and indices with dots between them: `phase.0.format`. */
+export type FileChange =
+  | { change: 'set'; path: string; value: unknown }
+  | { change: 'remove'; path: string }
+  | { change: 'insert'; path: string; value: FileValues }
+  | { change: 'move'; path: string; to: number };
+
+/** An error in a competition file, at a value; `path` is null for the whole file. */
+export interface FileError {
+  path: string | null;
+  line: number | null;
+  column: number | null;
+  what: string;
+  hint: string;
+}
+
+/** POST /competition-files/change */
+export interface ChangedFile {
+  file: string;
+  /** Null if the text is not TOML. */
+  values: FileValues | null;
+  errors: FileError[];
+}
+
+/** POST /competitions/{id}/freeze */
+export interface FreezeState {
+  frozen: Freeze | null;
 }
 
 /** Scale of an axis. The server computes it; the web app draws it. */
@@ -249,6 +365,8 @@ export interface PhaseStandings {
   rulings: Ruling[];
   /** Increases with every change; used in ETags and `table` events. */
   revision: number;
+  /** Since when the standings are frozen, if this is the state of that moment. */
+  frozen: number | null;
 }
 
 /** GET /competitions/{id}/phases/{phase}/ratings */
@@ -325,7 +443,8 @@ export interface LiveGame {
   hidden: boolean;
 }
 
-// GET /competitions/{id}/events (server-sent): `progress` (Progress), `table` ({phase, revision}), `state` ({state, message}), `ping`.
+// GET /competitions/{id}/events (server-sent): `progress` (Progress), `table` ({phase, revision}), `state` ({state, message}), `freeze`
+// ({since, revealed}), `ping`.
 export interface Progress {
   phase: number;
   stage: string;
@@ -339,8 +458,12 @@ export interface Progress {
 
 /** GET /competitions/{id}/bots/{bot} */
 export interface BotPage extends Entrant {
+  /** Page of the contributor: a person or a team. */
+  contributor_page?: string | null;
   competition: string;
   game: string;
+  /** Whether anybody may play against the bot and challenge it. PUT /competitions/{id}/bots/{bot}/practice {allowed} */
+  practice?: boolean;
   versions: {
     version: number;
     hash: string;
@@ -569,4 +692,332 @@ export interface CompetitionWorkers {
   checked: number;
   unchecked: number;
   disagreed: number;
+}
+
+// Games of persons. The key of a seat is sent in the header X-Agon-Seat, and to the stream of events in the query `key`.
+
+/** A seat of POST /play. The caller takes the seat of the first person, or the one in `seat`. */
+export type PlaySeatChoice = { person: true } | { house: string } | { bot: number };
+
+/** POST /play returns PlayTicket. */
+export interface NewPlay {
+  game: string;
+  seats: PlaySeatChoice[];
+  clock: 'rules' | 'none';
+  /** Values as text. */
+  settings?: { [name: string]: string };
+  seed?: string;
+  name?: string;
+  seat?: number;
+}
+
+/** A seat that has been taken: POST /play, POST /play/{id}/seats/{seat} {name?}. `id` only after POST /play. */
+export interface PlayTicket {
+  id?: string;
+  seat: number;
+  key: string;
+}
+
+/** GET /play/opponents?game= */
+export interface PlayOpponents {
+  /** Weakest first, role by role. */
+  house: { name: string; about: string; roles: string[] }[];
+  bots: { bot: number; name: string; contributor: string | null; competition: string; competition_name: string; role: string | null }[];
+}
+
+/** GET /play/{id}, and the event `lobby` */
+export interface PlayInfo {
+  id: string;
+  game: string;
+  state: 'lobby' | 'playing' | 'over';
+  clock: 'rules' | 'none';
+  /** The name of a free seat is empty. */
+  seats: { kind: 'person' | 'house' | 'bot'; name: string; role: string; taken: boolean; mine: boolean; left: boolean }[];
+  names: string[];
+  /** Id of the finished game. */
+  played: string | null;
+  error: string | null;
+}
+
+/** Event `ask`: the person at the seat must answer. */
+export interface PlayAsk {
+  turn: number;
+  request: { name: string; asks: string; example: string; keys: { key: string; answer: string }[] };
+  /** Legal answers, in the form of the record. */
+  legal: string[];
+  /** Remaining time at `asked_at`; null without a clock. */
+  limit_ms: number | null;
+  asked_at: number;
+}
+// GET /play/{id}/events?key= (server-sent): `lobby` (PlayInfo), `head` (a live film of what the seat sees), `part` (as for live games), `ask`,
+// `refused` ({turn, message}), `wait` ({seats}), `end` ({outcome, played}), `ping`. A new connection gets everything from `head` on.
+// POST /play/{id}/answers {turn, answer}; DELETE /play/{id}/seats/{seat} leaves.
+
+/** GET /played/{id}: a game outside of the competitions. /played/{id}/film, /played/{id}/record. */
+export interface PlayedGame {
+  id: string;
+  kind: 'person' | 'challenge' | 'practice';
+  game: string;
+  competition: string | null;
+  challenge: string | null;
+  /** Number of the game within its challenge, from 1. */
+  number: number;
+  seats: PlayedSeat[];
+  settings: { [name: string]: unknown };
+  ended: string;
+  started: number;
+  finished: number;
+  /** Path of the film; null if the record is not kept. */
+  film: string | null;
+}
+
+export interface PlayedSeat {
+  name: string;
+  kind: 'person' | 'house' | 'bot';
+  role: string;
+  bot: number | null;
+  /** The competition of the bot. */
+  competition: string | null;
+  house: string | null;
+  /** The author of the bot, or the account of the person. */
+  contributor: string | null;
+  score: number;
+  place: number;
+  mine: boolean;
+}
+
+export interface TeamName {
+  id: number;
+  name: string;
+}
+
+/** A bot on the profile of a person or a team. */
+export interface ProfileBot {
+  bot: number;
+  name: string;
+  entrant: number | null;
+  team: TeamName | null;
+  competition: string;
+  competition_name: string;
+  state: CompetitionState;
+  game: string;
+  version: number | null;
+  rank: number | null;
+  of: number;
+  medal: 'gold' | 'silver' | 'bronze' | null;
+  /** Ratings of the phases it played. */
+  ratings: { phase: number; name: string; version: number | null; rating: number; error: number }[];
+}
+
+/** GET /people/{name} */
+export interface PersonPage {
+  name: string;
+  shown: string;
+  about: string;
+  link: string | null;
+  role: Role;
+  since: number;
+  mine: boolean;
+  teams: TeamName[];
+  /** Null if the person does not list them. */
+  bots: ProfileBot[] | null;
+  /** Gold, silver, bronze. */
+  medals: [number, number, number];
+}
+
+/** GET and PUT /me/profile */
+export interface OwnProfile {
+  shown: string;
+  about: string;
+  link: string | null;
+  list_bots: boolean;
+}
+
+/** GET /me/mail; PUT {address}; DELETE */
+export interface OwnMail {
+  address: string | null;
+  verified: boolean;
+  available: boolean;
+}
+
+export interface TeamInvitation {
+  id: number;
+  team: TeamName;
+  /** Null for a link. */
+  account: string | null;
+  by: string;
+  expires: number;
+  /** Only in the response that creates it. */
+  link?: string;
+}
+
+/** GET /teams/{id}; POST /teams and PUT /teams/{id} {name, about} */
+export interface TeamPage {
+  id: number;
+  name: string;
+  about: string;
+  since: number;
+  dissolved: boolean;
+  members: { id: number; name: string; owner: boolean; since: number }[];
+  mine: boolean;
+  owner: boolean;
+  invitations: TeamInvitation[];
+  bots: ProfileBot[];
+  medals: [number, number, number];
+}
+
+/** GET /me/teams */
+export interface MyTeams {
+  teams: TeamName[];
+  invitations: TeamInvitation[];
+}
+
+export type NotificationKind = 'check_done' | 'overtaken' | 'crashed' | 'phase_begins' | 'comment_reply' | 'team_invitation' | 'challenge_done';
+export type NotificationChannel = 'site' | 'mail' | 'webhook';
+
+/** GET /me/notifications; POST /me/notifications/read {up_to} or {only} */
+export interface NotificationItem {
+  id: number;
+  kind: NotificationKind;
+  text: string;
+  link: string;
+  at: number;
+  read: boolean;
+}
+
+/** GET and PUT /me/notifications/settings */
+export interface NotificationSettings {
+  settings: { kind: NotificationKind; channel: NotificationChannel; enabled: boolean }[];
+}
+
+/** GET and POST /me/webhooks {url, competition?}; DELETE /me/webhooks/{id}; POST /me/webhooks/{id}/enable and /test */
+export interface Webhook {
+  id: number;
+  url: string;
+  competition: string | null;
+  /** Only in the response that creates it. */
+  secret?: string;
+  created: number;
+  failures: number;
+  last_error: string | null;
+  disabled: boolean;
+}
+
+/** Comments: GET and POST /competitions/{id}/comments, PATCH and DELETE /comments/{id}, POST /comments/{id}/reports,
+ *  PUT and DELETE /comments/{id}/hidden */
+export interface CommentItem {
+  id: number;
+  competition: string;
+  /** Empty for the competition, `bot/ID` or `game/PHASE/MATCH/GAME`. */
+  subject: string;
+  author: string;
+  mine: boolean;
+  parent: number | null;
+  text: string;
+  at: number;
+  edited: number | null;
+  deleted: boolean;
+  /** Why an organiser hid it. */
+  hidden: string | null;
+  /** Number of open reports, for organisers. */
+  reports?: number;
+  reasons?: string[];
+}
+
+export interface CommentPage extends ListPage<CommentItem> {
+  /** Whether there can be new comments. */
+  open: boolean;
+}
+
+/** GET /search?q=&kind= */
+export interface SearchItem {
+  kind: 'person' | 'team' | 'bot' | 'competition' | 'game';
+  name: string;
+  link: string;
+  competition: string | null;
+  game: string | null;
+}
+
+/** A player of a practice ladder. */
+export interface PracticeLadderPlayer {
+  /** null for a house bot. */
+  bot: number | null;
+  name: string;
+  house: boolean;
+  contributor: string | null;
+  role: string | null;
+  version: number | null;
+  /** Whether it is the latest version. */
+  current: boolean;
+  rating: number | null;
+  /** Half the width of the 95 % interval. */
+  error: number | null;
+  games: number;
+  faults: number;
+  /** The latest results, W, D or L, the newest last. */
+  form: string;
+  mine: boolean;
+  /** Why it takes no part; for its author and organisers. */
+  failed: string | null;
+}
+
+/** GET /competitions/{id}/practice; PUT {ladder} switches it on or off */
+export interface PracticeLadder {
+  on: boolean;
+  /** Whether it plays in the current state of the competition. */
+  open: boolean;
+  playing: boolean;
+  games: number;
+  /** By role, the best first. */
+  players: PracticeLadderPlayer[];
+}
+
+/** GET /competitions/{id}/bots/{bot}/practice; PUT {allowed} */
+export interface BotPractice {
+  allowed: boolean;
+  can_allow: boolean;
+  can_challenge: boolean;
+  /** The latest last. */
+  versions: PracticeLadderPlayer[];
+}
+
+/** A bot of POST /challenges {game | competition, bots, games, settings?} */
+export type ChallengeChoice = { bot: number } | { house: string };
+
+/** GET /challenges/opponents?game= */
+export interface ChallengeOpponents {
+  bots: { bot: number; name: string; contributor: string | null; competition: string; competition_name: string; game: string; role: string | null; mine: boolean }[];
+}
+
+/** GET /challenges/{id}, and the event `challenge` of /challenges/{id}/events; in GET /challenges without `items` */
+export interface Challenge {
+  id: string;
+  state: 'queued' | 'playing' | 'done' | 'failed' | 'cancelled';
+  error: string | null;
+  game: string;
+  competition: string | null;
+  by: string;
+  mine: boolean;
+  settings: { [name: string]: unknown };
+  games: number;
+  played: number;
+  /** Challenges before it in the queue. */
+  waiting: number;
+  created: number;
+  started: number | null;
+  finished: number | null;
+  bots: {
+    name: string;
+    bot: number | null;
+    competition: string | null;
+    version: number | null;
+    house: string | null;
+    role: string | null;
+    wins: number;
+    win_share: { mean: number; low: number; high: number } | null;
+    score: number | null;
+    place: number | null;
+  }[];
+  /** Index of the bot at each seat, and the game. */
+  items: { bots: number[]; game: PlayedGame }[];
 }

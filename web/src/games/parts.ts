@@ -3,6 +3,7 @@
 //   Board.svelte  draws a frame
 //   Icon.svelte   small picture for the app
 //   texts.ts      texts of the game
+//   input.ts      where a person gives answers on the board; its default export is a `GameInput` (optional)
 // `views.ts` (for the viewer) and `icons.ts` (for the app) find them by their names. A test reports missing files by name.
 
 /** Modules by game id, from the result of `import.meta.glob`. */

@@ -25,6 +25,64 @@ export interface BoardProps {
   label: string;
   /** The part of the board that is shown. */
   zoom: Zoom;
+  /** Set while a person plays at this board. */
+  input?: BoardInput;
+}
+
+/** A place on the board where an answer is given. Lengths are in units of the board's drawing. */
+export interface InputTarget {
+  /** Unique among the targets of a request; the same place has the same id in every turn. */
+  id: string;
+  /** The area that reacts to a pointer. */
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** Answers that are given here. If there are several, a second step chooses one of them. */
+  answers: string[];
+  /** Text of a button that does the same. */
+  label: string;
+  /** A hint that is drawn in the area: a ring with this centre and radius, and an arrow in it (degrees, 0 points right, 90 down). */
+  hint?: { x: number; y: number; r: number; arrow?: number };
+  /** What will be written in the area; shown while the target is selected. */
+  preview?: string;
+}
+
+/** What a board needs to let a person play. Without targets, the person waits. */
+export interface BoardInput {
+  /** Seat of the person. */
+  seat: number;
+  targets: InputTarget[];
+  /** Id of the target that the keys, the pointer or a focused button are at. */
+  current: string | undefined;
+  /** Id of the target for which the second step is open. */
+  opened: string | undefined;
+  choose(target: InputTarget): void;
+  point(target: InputTarget | undefined): void;
+}
+
+/** The request that a person answers, with what its seat sees. */
+export interface InputRequest {
+  frame: Json;
+  seat: number;
+  /** Legal answers in the form of the record. */
+  legal: string[];
+}
+
+/** How a person gives answers on the board of a game: `input.ts` of its folder. Without it, there are only buttons. */
+export interface GameInput {
+  /** Where the legal answers are on the board. Answers without a place are offered as buttons. */
+  targets(request: InputRequest): InputTarget[];
+  /** What is asked now. Without it, the words of the rules are shown. */
+  prompt?(request: InputRequest): string;
+  /** Text of an answer. */
+  describe(answer: string, request: InputRequest): string;
+  /** Text of an answer in the second step, among the answers of one target. A single character is also its key. */
+  choice?(answer: string): string;
+  /** Question of the second step. */
+  choiceTitle?: string;
+  /** Settings that the form for a new game starts with: the usual games are too long for persons. */
+  settings?: { [name: string]: string };
 }
 
 export interface NotesProps {

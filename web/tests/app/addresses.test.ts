@@ -82,7 +82,7 @@ describe('routes', () => {
   });
 
   test('only the embedded replay and the big screen have no header', () => {
-    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game', '/c/:id/screen']);
+    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game', '/embed/played/:id', '/c/:id/screen']);
   });
 });
 

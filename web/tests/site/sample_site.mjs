@@ -88,6 +88,11 @@ export async function fillSite(server, large = false) {
   const replay = replays['connect-five'] ?? '';
   const embed = replay.replace(/^\/c\/(.*)\/p\/(.*)\/m\/(.*)\/g\/(.*)$/, '/embed/$1/$2/$3/$4');
   const unused = await organiser.invite('author');
+  const challenge = await ada.ask('POST', '/challenges', { game: 'colour-battle', bots: [{ house: 'random' }, { house: 'seeker' }], games: 3, settings: { rounds: 60 } });
+  const team = await ada.ask('POST', '/teams', { name: 'The Engine Room', about: 'Engines: https://example.org' });
+  await organiser.ask('POST', `/competitions/connect-five/comments`, { text: 'A fine league, see https://example.org' });
+  const comment = await ada.ask('POST', '/competitions/connect-five/comments', { text: 'Nothing to see', subject: `bot/${bot.bot}` });
+  await organiser.ask('POST', `/comments/${comment.id}/reports`, { reason: 'An example' });
   /** @type {Shown[]} */
   const pages = [
     { name: 'home', who: null, path: '/', shows: 'a[href="/c/autumn"]' },
@@ -100,6 +105,7 @@ export async function fillSite(server, large = false) {
     { name: 'games', who: null, path: '/c/connect-five/watch/games', shows: 'main table' },
     ...['standings/schedule', 'rules', 'proof'].map((view) => ({ name: view.replace('standings/', ''), who: null, path: `/c/connect-five/${view}`, shows: 'main h2' })),
     ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/analysis`, shows: 'main .axis span' })),
+    { name: 'print', who: null, path: '/c/word-racer/print', shows: 'main figure svg' },
     { name: 'bracket', who: null, path: '/c/word-racer/standings/bracket', shows: 'a.match' },
     { name: 'live', who: null, path: '/c/now/watch', shows: '.replay' },
     { name: 'live-over', who: null, path: '/c/word-racer/watch' },
@@ -107,18 +113,40 @@ export async function fillSite(server, large = false) {
     { name: 'bot', who: null, path: `/c/connect-five/bots/${bot.bot}`, shows: 'main table' },
     { name: 'games-all', who: null, path: '/games', shows: 'main h2' },
     ...Object.keys(COMPETITIONS).map((game) => ({ name: `game-${game}`, who: null, path: `/games/${game}`, shows: 'main h2' })),
+    { name: 'play', who: null, path: '/play', shows: 'main h2' },
+    { name: 'play-new', who: null, path: '/play/hide-and-seek', shows: 'main fieldset' },
+    { name: 'person', who: null, path: '/u/Ada', shows: 'main table' },
+    { name: 'team', who: null, path: `/t/${team.id}`, shows: 'main li' },
+    { name: 'search', who: null, path: '/search?q=climber', shows: 'main li a' },
+    { name: 'search-nothing', who: null, path: '/search?q=zzz', shows: 'main .empty' },
+    { name: 'forgot-password', who: null, path: '/forgot-password', shows: 'main p' },
+    { name: 'reset-password', who: null, path: '/reset-password/x', shows: 'main form' },
+    { name: 'verify-mail', who: null, path: '/verify-mail/x', shows: 'main button' },
+    { name: 'unsubscribe', who: null, path: '/unsubscribe/x', shows: 'main button' },
+    { name: 'notifications', who: 'Ada', path: '/me/notifications', shows: 'main table' },
+    { name: 'my-teams', who: 'Ada', path: '/me/teams', shows: 'main li a' },
+    { name: 'my-team', who: 'Ada', path: `/t/${team.id}`, shows: 'main form' },
+    { name: 'comments', who: 'Olga', path: `/c/connect-five/bots/${bot.bot}`, shows: 'main #comments' },
+    { name: 'reported-comments', who: 'Olga', path: '/admin/comments', shows: 'main .card' },
     { name: 'signin', who: null, path: '/signin', shows: 'form' },
     { name: 'signup', who: null, path: `/signup?invite=${unused}`, shows: 'form' },
     { name: 'signup-wrong', who: null, path: '/signup?invite=nothing-like-it' },
     { name: 'nowhere', who: null, path: '/nowhere' },
+    { name: 'practice', who: null, path: '/c/autumn/standings/practice', shows: 'main .empty' },
+    { name: 'challenge', who: null, path: `/challenges/${challenge.id}`, shows: 'main table' },
+    { name: 'challenges', who: 'Ada', path: '/challenges', shows: 'main table' },
+    { name: 'challenge-new', who: 'Ada', path: '/challenges/new?game=colour-battle', shows: 'main fieldset' },
     { name: 'me', who: 'Ada', path: '/me', shows: 'main form' },
     { name: 'my-bot', who: 'Ada', path: `/c/connect-five/bots/${bot.bot}`, shows: 'main table' },
     { name: 'submit', who: 'Ada', path: '/c/autumn/submit', shows: '.zone' },
+    { name: 'editor', who: 'Ada', path: '/c/autumn/edit', shows: '.editor' },
     { name: 'submit-closed', who: 'Ada', path: '/c/word-racer/submit' },
     { name: 'accepted', who: 'Ada', path: `/s/${bot.id}`, shows: '.step' },
     { name: 'refused', who: 'Ada', path: `/s/${refused.id}`, shows: '.step.no' },
     { name: 'dashboard', who: 'Olga', path: '/admin', shows: 'form' },
     ...['idea', 'autumn', 'now', 'connect-five'].map((id) => ({ name: `dashboard-${id}`, who: /** @type {const} */ ('Olga'), path: `/admin/c/${id}`, shows: 'textarea' })),
+    { name: 'new-competition', who: 'Olga', path: '/admin/new', shows: '.phases fieldset' },
+    { name: 'edit-competition', who: 'Olga', path: '/admin/c/autumn/edit', shows: '.phases fieldset' },
     { name: 'users', who: 'Olga', path: '/admin/users', shows: 'form' },
     { name: 'system', who: 'Olga', path: '/admin/system', shows: 'main table' },
     { name: 'workers', who: 'Olga', path: '/admin/workers', shows: 'main strong' },

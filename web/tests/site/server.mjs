@@ -42,7 +42,9 @@ export class SiteServer {
 
   /** @param {string[]} options */
   #start(options) {
-    const args = ['serve', '--listen', '127.0.0.1:0', '--data', join(this.folder, 'data'), ...options];
+    // Ladder games would use half of the cores of all other tests.
+    const practice = options.includes('--practice') ? [] : ['--practice', 'challenges'];
+    const args = ['serve', '--listen', '127.0.0.1:0', '--data', join(this.folder, 'data'), ...practice, ...options];
     const server = spawn(this.agon, args, { stdio: ['ignore', 'ignore', 'pipe'], env: environment() });
     this.#process = server;
     return new Promise((done, failed) => {

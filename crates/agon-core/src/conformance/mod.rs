@@ -10,9 +10,12 @@ mod parts;
 
 pub use parts::{PLACEHOLDER, missing_parts};
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use crate::assets::Assets;
+use crate::drawing::{Drawing, MAX_SHAPES};
 use crate::fault::Fault;
 use crate::frame;
 use crate::game::{Game, HouseBots, View};
@@ -34,6 +37,9 @@ pub struct ConformanceConfig {
     /// Maximum number of turns of a game.
     pub max_turns: u32,
 }
+
+/// Maximum number of legal answers of a seat: a person gets all of them with each request.
+const MAX_LEGAL_ANSWERS: usize = 4096;
 
 /// Runs the suite and panics at the first failed check.
 pub fn check<G: Game + View + HouseBots>(config: &ConformanceConfig) {
@@ -138,6 +144,9 @@ fn play<G: Game + View>(
         }
         assert!(turn < max_turns, "the game is not over after {turn} turns");
         let inspect = thorough || rng.below(16) == 0;
+        if rng.below(32) == 0 {
+            check_seats(game, &state, rng);
+        }
         let mut replies = Vec::new();
         for seat in to_move {
             assert!(seat.index() < game.seats());
@@ -148,6 +157,10 @@ fn play<G: Game + View>(
             }
             let answer = game.sample(&state, seat, rng).expect("a seat to move has a legal answer");
             assert_eq!(game.check(&state, seat, answer), Ok(()), "sampled answer {answer:?} is not legal");
+            if inspect {
+                let legal = game.legal_answers(&state, seat);
+                assert!(legal.contains(&answer), "seat {seat}: {answer:?} is not among the legal answers");
+            }
             assert_eq!(round_trip::<G>(answer), answer);
             let fault = Fault::ALL[rng.below(4) as usize];
             replies.push(if rng.below(fault_one_in) == 1 {
@@ -167,6 +180,9 @@ fn play<G: Game + View>(
             assert_eq!(shown, next, "frame and delta do not give the next frame");
         }
     }
+    for seat in Seat::all(game.seats()) {
+        assert!(game.legal_answers(&state, seat).is_empty(), "seat {seat} has legal answers after the end");
+    }
     let frame = game.frame(&state);
     game.apply(&mut state, &[]);
     assert_eq!(frame, game.frame(&state), "the state changes after the end");
@@ -176,6 +192,14 @@ fn play<G: Game + View>(
 
 fn observation<G: Game>(game: &G, state: &G::State, seat: Seat) -> Json {
     serde_json::to_value(game.observe(state, seat)).expect("an observation is JSON")
+}
+
+/// Checks that a drawing has a size, a title, and fewer shapes than would be cut off.
+fn check_drawing(drawing: &Drawing) {
+    assert!(drawing.width > 0.0 && drawing.height > 0.0, "a drawing without a size");
+    assert!(!drawing.title.is_empty(), "a drawing without a title");
+    let shapes = drawing.shapes.len();
+    assert!((1..MAX_SHAPES).contains(&shapes), "a drawing has 1 to {MAX_SHAPES} shapes, not {shapes}");
 }
 
 fn check_nothing_hidden<G: Game + View>(
@@ -197,8 +221,47 @@ fn check_nothing_hidden<G: Game + View>(
         game.picture(&other, viewpoint, names),
         "the picture of seat {seat} depends on hidden state"
     );
+    let drawing = game.drawing(state, viewpoint, names);
+    assert_eq!(
+        drawing,
+        game.drawing(&other, viewpoint, names),
+        "the drawing of seat {seat} depends on hidden state"
+    );
+    check_drawing(&drawing);
+    check_drawing(&game.drawing(state, Viewpoint::All, names));
     let mut after_apply = other.clone();
     game.apply(&mut after_apply, &[]);
+}
+
+/// Checks what each seat is shown, also while it is not to move: its frame reveals nothing hidden and has the keys of the whole
+/// frame, and all its legal answers are legal.
+fn check_seats<G: Game + View>(game: &G, state: &G::State, rng: &mut FastRng) {
+    let keys = |frame: &Json| -> Vec<String> {
+        frame.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+    };
+    let whole = keys(&game.frame(state));
+    let to_move = game.to_move(state);
+    // All seats of a small game, about four of a large one.
+    let one_in = (game.seats() / 4).max(1) as u32;
+    for seat in Seat::all(game.seats()) {
+        if rng.below(one_in) > 0 {
+            continue;
+        }
+        let shown = game.seat_frame(state, seat);
+        assert_eq!(keys(&shown), whole, "the frame of seat {seat} has another shape");
+        let other = game.resample(state, seat, rng);
+        assert_eq!(shown, game.seat_frame(&other, seat), "the frame of seat {seat} depends on hidden state");
+        let legal = game.legal_answers(state, seat);
+        assert_eq!(legal.is_empty(), !to_move.contains(seat), "legal answers of seat {seat}");
+        assert!(legal.len() <= MAX_LEGAL_ANSWERS, "seat {seat} has {} legal answers", legal.len());
+        let mut tokens = HashSet::new();
+        for &answer in &legal {
+            assert_eq!(game.check(state, seat, answer), Ok(()), "legal answer {answer:?} is not legal");
+            let mut token = Vec::new();
+            G::write_answer(answer, &mut token);
+            assert!(tokens.insert(token), "legal answer {answer:?} is listed twice");
+        }
+    }
 }
 
 /// Applies each fault to each seat of this turn, and too few replies. The game must continue or end consistently.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use agon_core::record::{Record, RecordHeader};
-use agon_core::{GameInfo, Seat, SeatSet};
+use agon_core::record::{Record, RecordHeader, SeatRecord};
+use agon_core::{GameInfo, Seat, SeatSet, SettingDefault, SettingSpec};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -61,6 +61,35 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
     if !extras.bot_output.is_empty() {
         json["logs"] = json!(extras.bot_output);
     }
+    json
+}
+
+/// The start of a film for a person who plays at this seat. `first` is the seat's own frame. It contains nothing that is hidden from
+/// bots at this seat: no settings that are drawn at random, and, if bots must not recognise each other, only the own name. Chart values
+/// are left out, because they may tell what is hidden.
+pub fn seat_film_head(info: &GameInfo, header: &RecordHeader, seat: Seat, first: Json) -> Json {
+    let mut json = film_header(info, header, &[], &[]);
+    let drawn = |spec: &&SettingSpec| matches!(spec.default, SettingDefault::Drawn(_));
+    if let Some(settings) = json["settings"].as_object_mut() {
+        for spec in info.settings.iter().filter(drawn) {
+            settings.remove(spec.name);
+        }
+    }
+    let seats = header.seats.len();
+    // With two seats, the only opponent needs no name to be recognised.
+    if !info.names_shown && seats > 2 {
+        let name = |(other, record): (Seat, &SeatRecord)| {
+            if other == seat { record.name.clone() } else { format!("{} {other}", info.role(other).name) }
+        };
+        json["names"] = json!(Seat::all(seats).zip(&header.seats).map(name).collect::<Vec<_>>());
+    }
+    json["first"] = first;
+    for list in ["deltas", "answers", "faults"] {
+        json[list] = json!([]);
+    }
+    json["micros"] = json!(vec![Vec::<Json>::new(); seats]);
+    json["standing"] = json!({"of": "", "lines": []});
+    json["live"] = json!(true);
     json
 }
 

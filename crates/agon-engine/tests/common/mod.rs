@@ -102,7 +102,8 @@ pub fn watched<G: PlayableGame>(
     let mut recorder = Recorder::new();
     // The cast shortens the lifetime of the reference.
     let reporter = reporter.map(|reporter| &mut *reporter as &mut dyn Reporter);
-    let mut hooks = GameHooks { reporter, console: None, recorder: Some(&mut recorder), log: None };
+    let mut hooks =
+        GameHooks { reporter, console: None, persons: None, recorder: Some(&mut recorder), log: None };
     referee::play(&script.game, 0, &header, &names, &mut players, &mut hooks).unwrap()
 }
 

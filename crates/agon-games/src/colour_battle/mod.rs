@@ -7,6 +7,7 @@
 mod bots;
 mod canvas;
 mod description;
+mod drawing;
 mod state;
 mod view;
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering::{Greater, Less};
 use std::cmp::Reverse;
 
-use agon_core::{PaletteColor, Picture, Reply, Seat, Style, View, Viewpoint};
+use agon_core::{Drawing, Game as _, PaletteColor, Picture, Reply, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::canvas::{Move, Position};
@@ -29,6 +29,11 @@ const BOT_LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ΑΒΓΔΕΖΗΘ�
 
 fn letter(letters: &str, id: u8) -> char {
     usize::from(id).checked_sub(1).and_then(|i| letters.chars().nth(i)).unwrap_or('·')
+}
+
+/// Letter of a bot with this id.
+pub(super) fn bot_letter(id: u8) -> char {
+    letter(BOT_LETTERS, id)
 }
 
 const fn arrow(step: Move) -> char {
@@ -75,12 +80,48 @@ impl View for ColourBattle {
         })
     }
 
+    /// Bots must not recognise each other, so a seat sees the others in the order of their ids, at the remaining places of the
+    /// list, with what the canvas shows of their actions: a step instead of the answer.
+    fn seat_frame(&self, state: &State, seat: Seat) -> Json {
+        let mut frame = self.frame(state);
+        let own = state.painter(seat).id;
+        let Some(bots) = frame["bots"].as_array_mut() else { return frame };
+        let others = state.painters().iter().filter(|bot| bot.id != own);
+        let mut others: Vec<Json> = others
+            .filter_map(|bot| {
+                let mut shown = bots.get(state.seat_of(bot.id)?.index())?.clone();
+                if let (Some(action), Some(fields)) = (state.last_action(bot.id), shown.as_object_mut()) {
+                    fields.remove("fault");
+                    let step = step_between(action.from, bot.position);
+                    fields.insert("move".to_owned(), json!(step.name()));
+                }
+                Some(shown)
+            })
+            .collect();
+        if let Some(mine) = bots.get(seat.index()).cloned() {
+            others.insert(seat.index().min(others.len()), mine);
+        }
+        for (place, bot) in Seat::all(others.len()).zip(&mut others) {
+            bot["seat"] = json!(place);
+        }
+        frame["bots"] = Json::Array(others);
+        frame
+    }
+
+    fn legal_answers(&self, state: &State, seat: Seat) -> Vec<Move> {
+        if self.to_move(state).contains(seat) { Move::ALL.to_vec() } else { Vec::new() }
+    }
+
     const CHART_LABEL: &'static str = "share of the canvas in %";
 
     fn chart_values(&self, state: &State) -> Vec<f64> {
         let counts = state.grid().counts_by_id();
         let share = |seat| self.share(counts[usize::from(state.painter(seat).id)]);
         Seat::all(self.seats).map(|seat| (share(seat) * 100.0).round() / 100.0).collect()
+    }
+
+    fn drawing(&self, state: &State, viewpoint: Viewpoint, _names: &[String]) -> Drawing {
+        self.shapes(state, viewpoint)
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
@@ -128,7 +169,7 @@ impl ColourBattle {
 }
 
 /// Tiles on which two or more bots met in the last round.
-fn clashes(state: &State) -> Vec<Position> {
+pub(super) fn clashes(state: &State) -> Vec<Position> {
     let mut tiles: Vec<Position> = state
         .painters()
         .iter()

@@ -7,6 +7,7 @@
 pub mod board;
 mod bots;
 mod description;
+mod drawing;
 mod special;
 mod state;
 mod view;

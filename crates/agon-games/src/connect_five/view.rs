@@ -1,10 +1,10 @@
 //! Display of a game: frames for viewers, pictures for terminals.
 
-use agon_core::{Game, Outcome, PaletteColor, Picture, Seat, Style, View, Viewpoint};
+use agon_core::{Drawing, Game, Outcome, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::board::{COLUMNS, Mark, ROWS};
-use super::{ConnectFive, GameEnd, LastDrop, State};
+use super::{Column, ConnectFive, GameEnd, LastDrop, State};
 
 /// Width of a column in characters.
 const COLUMN_WIDTH: usize = 4;
@@ -49,6 +49,32 @@ impl View for ConnectFive {
             "winner": winner,
             "fault": fault,
         })
+    }
+
+    /// The special columns are hidden until the end, and the column that the opponent named: only where its piece landed can be
+    /// seen.
+    fn seat_frame(&self, state: &State, seat: Seat) -> Json {
+        let mut frame = self.frame(state);
+        if state.end != GameEnd::NotYet {
+            return frame;
+        }
+        frame["special"] = json!([]);
+        (frame["p"], frame["q"]) = (Json::Null, Json::Null);
+        if let Some(last) = state.last.filter(|_| state.mover() == self.mark_of(seat)) {
+            frame["last"]["named"] = json!(last.landed);
+            frame["last"]["drift"] = json!(0);
+        }
+        frame
+    }
+
+    fn legal_answers(&self, state: &State, seat: Seat) -> Vec<Column> {
+        if !self.to_move(state).contains(seat) {
+            return Vec::new();
+        }
+        (0..COLUMNS)
+            .filter(|&column| state.board.has_room(column))
+            .map(|column| Column(column as i64))
+            .collect()
     }
 
     const CHART_LABEL: &'static str = "pieces in the best line that can still become five";
@@ -104,6 +130,10 @@ impl View for ConnectFive {
         out.push_str(&result.to_string());
     }
 
+    fn drawing(&self, state: &State, viewpoint: Viewpoint, _names: &[String]) -> Drawing {
+        self.shapes(state, viewpoint)
+    }
+
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
         let mut picture = Picture::new();
         self.put_heading(&mut picture, state, names);
@@ -121,7 +151,7 @@ impl View for ConnectFive {
 }
 
 /// Cells of the winning line as `[row, column]`, top row first.
-fn line_cells(state: &State) -> Vec<[usize; 2]> {
+pub(super) fn line_cells(state: &State) -> Vec<[usize; 2]> {
     let GameEnd::Five(mark) = state.end else { return Vec::new() };
     let line = state.board.winning_cells(mark);
     let cells = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| [row, column]));
@@ -204,7 +234,7 @@ impl ConnectFive {
     }
 
     /// Whether this viewpoint knows which column the bot of this mark named.
-    fn knows_chosen_column(&self, mark: Mark, viewpoint: Viewpoint) -> bool {
+    pub(super) fn knows_chosen_column(&self, mark: Mark, viewpoint: Viewpoint) -> bool {
         match viewpoint {
             Viewpoint::All => true,
             Viewpoint::Seat(seat) => self.mark_of(seat) == mark,

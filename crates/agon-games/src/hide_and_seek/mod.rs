@@ -10,6 +10,7 @@ mod answer;
 mod bots;
 mod cells;
 mod description;
+mod drawing;
 mod map;
 mod state;
 mod view;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
+use agon_core::{Drawing, Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::cells::{Cell, CellSet, Direction, SIDE};
 use super::state::{Ending, HIDER, LastTurn, SEEKER, State, enemy};
 use super::vision::{field_of_view, line};
-use super::{HideAndSeek, Map};
+use super::{Answer, HideAndSeek, Map};
 
 impl View for HideAndSeek {
     fn frame(&self, state: &State) -> Json {
@@ -42,6 +42,48 @@ impl View for HideAndSeek {
         })
     }
 
+    /// A seat knows about the enemy only what it saw at the beginning of its own last move. The seeds are hidden: they would
+    /// give away the draws of the other player.
+    fn seat_frame(&self, state: &State, seat: Seat) -> Json {
+        let mut frame = self.frame(state);
+        if state.ending.is_some() {
+            return frame;
+        }
+        let sight = state.enemy_sighting(seat);
+        let visible = sight.enemy_is_visible;
+        let hidden = if seat == SEEKER { "hider" } else { "seeker" };
+        for name in ["map_seed", "game_seed"] {
+            frame[name] = Json::Null;
+        }
+        frame[hidden] = json!({
+            "pos": visible.then_some(sight.enemy_pos),
+            "spawn": state.start.spawns[enemy(seat).index() & 1],
+            "enemy_is_visible": visible,
+            "enemy_pos": Json::Null,
+            "enemy_pos_since": Json::Null,
+            "view": [],
+            "walked": Json::Null,
+        });
+        let sees = visible && state.turn == seat;
+        frame["sees"] = json!(visible);
+        frame["line"] =
+            json!(sees.then(|| line(state.cell(seat), sight.enemy_pos).iter().collect::<Vec<_>>()));
+        frame["last"] = json!(state.last.filter(|last| last.seat == seat).map(frame_of_last));
+        frame
+    }
+
+    fn legal_answers(&self, state: &State, seat: Seat) -> Vec<Answer> {
+        if !self.to_move(state).contains(seat) {
+            return Vec::new();
+        }
+        let from = state.cell(seat);
+        Direction::ALL
+            .into_iter()
+            .filter(|&step| state.map().step(from, step).is_some())
+            .map(Answer::Step)
+            .collect()
+    }
+
     const CHART_LABEL: &'static str = "steps between the two, round the walls";
 
     fn chart_values(&self, state: &State) -> Vec<f64> {
@@ -57,6 +99,10 @@ impl View for HideAndSeek {
             steps += 1.0;
         }
         vec![steps]
+    }
+
+    fn drawing(&self, state: &State, viewpoint: Viewpoint, _names: &[String]) -> Drawing {
+        self.shapes(state, viewpoint)
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {

@@ -20,6 +20,7 @@ use agon_core::{
 pub mod board;
 pub mod bots;
 mod description;
+mod drawing;
 pub mod history;
 pub mod state;
 pub mod view;

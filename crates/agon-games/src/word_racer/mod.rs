@@ -9,6 +9,7 @@ pub mod answer;
 pub mod board;
 pub mod bots;
 mod description;
+mod drawing;
 pub mod scoring;
 pub mod state;
 pub mod text_protocol;

@@ -1,12 +1,12 @@
 //! Display of a game: frames for graphical viewers, pictures for terminals.
 
-use agon_core::{Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
+use agon_core::{Drawing, Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
-use super::board::{Board, CENTRE, SIDE};
+use super::board::{Board, CENTRE, Letter, SIDE};
 use super::scoring::{FoundWord, found_words};
 use super::state::{RequestKind, State, TURNS, other_seat};
-use super::{WordRacer, board_points};
+use super::{Answer, WordRacer, board_points};
 
 /// Width of a board in the picture, with the words of its rows.
 const BOARD_WIDTH: usize = 44;
@@ -44,10 +44,45 @@ impl View for WordRacer {
         })
     }
 
+    /// The opponent's board is hidden until the end, with its words and points. Its first letter is known.
+    fn seat_frame(&self, state: &State, seat: Seat) -> Json {
+        let mut frame = self.frame(state);
+        if state.request().is_none() {
+            return frame;
+        }
+        let hidden = other_seat(seat).index() & 1;
+        let start = state.board(seat).get(CENTRE);
+        frame["boards"][hidden] = json!(start.map_or(Board::EMPTY, Board::with_first));
+        for (list, nothing) in [("places", json!([])), ("words", json!([])), ("points", Json::Null)] {
+            frame[list][hidden] = nothing;
+        }
+        if let Some(last) = frame["last"].as_object_mut() {
+            last["positions"][hidden] = Json::Null;
+        }
+        frame
+    }
+
+    fn legal_answers(&self, state: &State, seat: Seat) -> Vec<Answer> {
+        let Some((_, request)) = state.request().filter(|(mover, _)| *mover == seat) else {
+            return Vec::new();
+        };
+        let free = state.board(seat).free().map(|position| position as u32);
+        match request {
+            RequestKind::Place(_) => free.map(|position| Answer::Place { position }).collect(),
+            RequestKind::Call => free
+                .flat_map(|position| Letter::all().map(move |letter| Answer::Call { letter, position }))
+                .collect(),
+        }
+    }
+
     const CHART_LABEL: &'static str = "word points";
 
     fn chart_values(&self, state: &State) -> Vec<f64> {
         self.points(state).map(f64::from).to_vec()
+    }
+
+    fn drawing(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Drawing {
+        self.shapes(state, viewpoint, names)
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {

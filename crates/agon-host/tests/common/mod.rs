@@ -117,7 +117,8 @@ pub fn play_match<G: PlayableGame>(
     let names: Vec<String> = (0..players.len()).map(|i| format!("bot-{i}")).collect();
     let mut seated = seat_players(&game, &series, players);
     let mut recorder = Recorder::new();
-    let mut room = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    let mut room =
+        GameHooks { reporter: None, console: None, persons: None, recorder: Some(&mut recorder), log: None };
     let mut all = Vec::new();
     for index in 0..games {
         let (settings, seed) = G::series_game(&series, seed, index);

@@ -1,4 +1,4 @@
-//! Deadlines for submissions: a date and a time with a time zone.
+//! Moments in a competition file: a date and a time with a time zone.
 
 use serde::{Serialize, Serializer};
 use toml::de::DeValue;
@@ -6,8 +6,6 @@ use toml_edit::{Datetime, Offset};
 
 use super::toml_reader::TomlReader;
 
-/// Example for hints.
-const HINT: &str = "write a date and a time with a time zone, such as deadline = 2027-04-26T23:59:00+02:00";
 /// Days from the year 0 to the epoch, in the proleptic Gregorian calendar.
 const DAYS_TO_EPOCH: i64 = 719_468;
 
@@ -33,26 +31,27 @@ impl Serialize for Deadline {
     }
 }
 
-/// Reads the key `deadline`: a TOML date and time, or the same in quotes.
-pub(super) fn read(fields: &TomlReader<'_>) -> Option<Deadline> {
-    let value = fields.get("deadline")?;
+/// Reads a key such as `deadline`: a TOML date and time, or the same in quotes.
+pub(super) fn read(fields: &TomlReader<'_>, key: &str) -> Option<Deadline> {
+    let value = fields.get(key)?;
+    let hint = format!("write a date and a time with a time zone, such as {key} = 2027-04-26T23:59:00+02:00");
     let refuse = |what: String| {
-        fields.errors.local_error(value.span(), what, HINT);
+        fields.errors.local_error(value.span(), what, hint.clone());
         None
     };
     let found: Datetime = match value.get_ref() {
         DeValue::Datetime(found) => *found,
         DeValue::String(text) => match text.trim().parse() {
             Ok(found) => found,
-            Err(_) => return refuse(format!("`deadline` is not a date and time: \"{text}\"")),
+            Err(_) => return refuse(format!("`{key}` is not a date and time: \"{text}\"")),
         },
-        _ => return refuse("`deadline` is not a date and time".to_owned()),
+        _ => return refuse(format!("`{key}` is not a date and time")),
     };
     let (Some(date), Some(time)) = (found.date, found.time) else {
-        return refuse(format!("`deadline` needs a date and a time: {found}"));
+        return refuse(format!("`{key}` needs a date and a time: {found}"));
     };
     let Some(offset) = found.offset else {
-        return refuse(format!("`deadline` has no time zone: {found}"));
+        return refuse(format!("`{key}` has no time zone: {found}"));
     };
     let minutes = match offset {
         Offset::Z => 0,

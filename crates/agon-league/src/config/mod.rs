@@ -4,11 +4,13 @@ mod config_error;
 mod deadline;
 pub mod edit;
 mod entrants;
+pub mod form;
 mod game;
 mod matches;
 mod normalize;
 mod phases;
 mod players;
+mod presentation;
 mod read;
 pub mod self_descriptions;
 mod toml_reader;
@@ -21,6 +23,9 @@ use crate::format::Format;
 pub use config_error::ConfigError;
 pub use deadline::Deadline;
 pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
+pub use presentation::{
+    MAX_ABOUT_CHARS, MAX_PRIZE_CHARS, MAX_PRIZES, MAX_SPONSORS, Presentation, Sponsor, is_picture_name,
+};
 
 /// A parsed competition file.
 #[derive(Clone, Debug)]
@@ -51,6 +56,10 @@ pub struct CompetitionConfig {
     pub max_zip_mib: Option<u32>,
     /// Until when bots are accepted before the first phase.
     pub deadline: Option<Deadline>,
+    /// From when on only organisers see new results, until they reveal them.
+    pub freeze: Option<Deadline>,
+    /// What pages show about the competition.
+    pub presentation: Presentation,
 }
 
 impl CompetitionConfig {
@@ -143,6 +152,8 @@ pub struct PhaseConfig {
     pub hidden: Option<bool>,
     /// Until when new versions are accepted before this phase.
     pub deadline: Option<Deadline>,
+    /// Whether only organisers see new results from the start of this phase on, until they reveal them.
+    pub freeze: bool,
 }
 
 /// When a phase ends.

@@ -7,7 +7,8 @@ use agon_core::BotLifetime;
 use agon_core::assets::content_hash;
 
 use super::{
-    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, SandboxRule, SeedSource, StopRule,
+    CompetitionConfig, EntrantBot, EntrantSpec, MeterRule, PhaseConfig, Presentation, SandboxRule, SeedSource,
+    StopRule,
 };
 use crate::result::Entrant;
 
@@ -51,6 +52,12 @@ impl CompetitionConfig {
         }
         if let Some(deadline) = &self.deadline {
             config["deadline"] = json!(deadline);
+        }
+        if let Some(freeze) = &self.freeze {
+            config["freeze"] = json!(freeze);
+        }
+        if self.presentation != Presentation::default() {
+            config["presentation"] = json!(self.presentation);
         }
         config
     }
@@ -106,6 +113,9 @@ fn phase(phase: &PhaseConfig) -> Json {
     }
     if let Some(deadline) = &phase.deadline {
         normal["deadline"] = json!(deadline);
+    }
+    if phase.freeze {
+        normal["freeze"] = json!(true);
     }
     normal
 }
@@ -181,7 +191,10 @@ pub fn compare_configs(old: &Json, new: &Json) -> Vec<ConfigChange> {
     differ(&["name"], ChangeImpact::Never);
     differ(&["version", "game", "rules", "sandbox", "stateless"], ChangeImpact::Always);
     differ(&["packages"], ChangeImpact::Always);
-    differ(&["bots_per_contributor", "forbidden_libraries", "max_zip_mib", "deadline"], ChangeImpact::Never);
+    differ(
+        &["bots_per_contributor", "forbidden_libraries", "max_zip_mib", "deadline", "freeze", "presentation"],
+        ChangeImpact::Never,
+    );
     push_if_changed(&mut changes, "seed", &old["seed"], &new["seed"], ChangeImpact::Always, describe_seed);
     // Settings are compared per phase.
     entrants(&mut changes, list(&old["entrants"]), list(&new["entrants"]));
@@ -271,6 +284,7 @@ fn phases(changes: &mut Vec<ConfigChange>, old: &[Json], new: &[Json]) {
         }
         let never = ChangeImpact::Never;
         diff_values(changes, &format!("{place}, deadline"), &before["deadline"], &after["deadline"], never);
+        diff_values(changes, &format!("{place}, freeze"), &before["freeze"], &after["freeze"], never);
         for key in ["stop", "parts", "settings", "resubmit", "hidden"] {
             diff_values(changes, &format!("{place}, {key}"), &before[key], &after[key], impact);
         }

@@ -15,8 +15,10 @@ use crate::format::{Format, TieRule};
 use crate::result::Entrant;
 
 /// Keys of every phase.
-const PHASE_KEYS: [&str; 10] =
-    ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden", "deadline"];
+const PHASE_KEYS: [&str; 11] = [
+    "name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden", "deadline",
+    "freeze",
+];
 /// Common other names of formats.
 const FORMAT_ALIASES: [(&str, &str); 9] = [
     ("league", "round-robin"),
@@ -142,7 +144,8 @@ fn phase(
     let stop = stop_rule(fields);
     let resubmit = fields.flag("resubmit").is_some_and(|flag| flag.value);
     let hidden = fields.flag("hidden").map(|flag| flag.value);
-    let deadline = deadline::read(fields);
+    let deadline = deadline::read(fields, "deadline");
+    let freeze = fields.flag("freeze").is_some_and(|flag| flag.value);
     let game = game?;
     let own = fields.subtable("settings", "write settings = { name = value }, or a table [phase.settings]");
     let pairs = own.as_ref().map_or_else(Vec::new, |own| game.read_settings(own, &[], |_| None));
@@ -155,7 +158,18 @@ fn phase(
     };
     let parts = parts(fields, game, &[base, &pairs]);
     let variants = letters(fields, game, &[base, &pairs]);
-    Some(PhaseConfig { name, format: format?, stop, parts, variants, settings, resubmit, hidden, deadline })
+    Some(PhaseConfig {
+        name,
+        format: format?,
+        stop,
+        parts,
+        variants,
+        settings,
+        resubmit,
+        hidden,
+        deadline,
+        freeze,
+    })
 }
 
 fn format(fields: &TomlReader<'_>, game: Option<&GameContext>, entrants: &[ParsedEntrant]) -> Option<Format> {

@@ -32,6 +32,7 @@ impl CompetitionConfig {
             resubmit: false,
             hidden: None,
             deadline: None,
+            freeze: false,
         };
         Self {
             name: info.title.to_owned(),
@@ -47,6 +48,8 @@ impl CompetitionConfig {
             packages: None,
             max_zip_mib: None,
             deadline: None,
+            freeze: None,
+            presentation: super::Presentation::default(),
         }
     }
 }

@@ -6,10 +6,12 @@ use toml::de::{DeTable, DeValue, Error};
 use super::config_error::{ConfigError, ErrorCollector, WHOLE_FILE};
 use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::{CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, validate};
+use super::{
+    CompetitionConfig, MeterRule, SandboxRule, SeedSource, deadline, entrants, phases, presentation, validate,
+};
 
 /// Keys at the top of a file.
-pub const TOP_LEVEL_KEYS: [&str; 14] = [
+pub const TOP_LEVEL_KEYS: [&str; 18] = [
     "name",
     "game",
     "seed",
@@ -21,6 +23,10 @@ pub const TOP_LEVEL_KEYS: [&str; 14] = [
     "packages",
     "max_zip_mib",
     "deadline",
+    "freeze",
+    "about",
+    "prizes",
+    "sponsor",
     "settings",
     "entrant",
     "phase",
@@ -36,7 +42,7 @@ const MAX_FILE_BYTES: usize = 4 << 20;
 
 /// Hint for a top-level key that is in the wrong table.
 pub fn top_level_key_hint(key: &str) -> Option<String> {
-    let plain = TOP_LEVEL_KEYS.contains(&key) && !["settings", "entrant", "phase", "name"].contains(&key);
+    let plain = TOP_LEVEL_KEYS.contains(&key) && !["settings", "entrant", "phase", "sponsor", "name"].contains(&key);
     plain.then(|| format!("move `{key}` to the top of the file, above the first line in brackets"))
 }
 
@@ -104,6 +110,9 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         "format" | "matches" | "games" | "rounds" | "legs" | "boards" => {
             Some(format!("`{key}` belongs to a phase: move it below a line [[phase]]"))
         }
+        "link" | "picture" => {
+            Some(format!("`{key}` belongs to a sponsor: move it below a line [[sponsor]]"))
+        }
         "bot" | "git" | "contributor" | "marks" => {
             Some(format!("`{key}` belongs to an entrant: move it below a line [[entrant]]"))
         }
@@ -124,7 +133,9 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
     let forbidden_libraries = forbidden_libraries(fields, game.as_ref());
     let packages = packages(fields, game.as_ref());
     let max_zip_mib = fields.count("max_zip_mib", 1..=MAX_ZIP_MIB).map(|most| most.value);
-    let deadline = deadline::read(fields);
+    let deadline = deadline::read(fields, "deadline");
+    let freeze = deadline::read(fields, "freeze");
+    let presentation = presentation::read(fields);
     check_stateless(fields, game.as_ref());
     let base = fields.subtable("settings", "write [settings] on its own line, and name = value below it");
     let pairs: Vec<SettingPair> = match (&game, &base) {
@@ -157,6 +168,8 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         packages,
         max_zip_mib,
         deadline,
+        freeze,
+        presentation,
     })
 }
 

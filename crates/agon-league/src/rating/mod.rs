@@ -48,6 +48,70 @@ pub fn ratings_by_seed(tally: &Tally, entrants: &[Entrant], better: ScoreDirecti
         .then(|| rate(&fit::PairResults::by_seed(tally, entrants, better)))
 }
 
+/// What a player of a ladder has played: sums that grow game by game.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct LadderPlayer {
+    /// Number of games.
+    pub games: u32,
+    /// Opponents beaten in all games; a shared place counts half.
+    pub beaten: f64,
+    /// Sum of the squares of that number, game by game.
+    pub beaten_squares: f64,
+    /// Whether the scale is fixed by this player: the mean of these players is 1500.
+    pub is_anchor: bool,
+}
+
+/// Results between two players of a ladder, given by their indexes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LadderPair {
+    /// Index of the first player.
+    pub a: u32,
+    /// Index of the second player.
+    pub b: u32,
+    /// Number of games.
+    pub games: u32,
+    /// Wins of `a`; a draw counts half.
+    pub won: f64,
+}
+
+/// Ratings of the players of a ladder, in their order. Unlike [`ratings`], the mean of the anchors is fixed, not that of the field: the
+/// rating of a player does not change when others join. Pairs with an unknown index are left out.
+pub fn ladder_ratings(players: &[LadderPlayer], pairs: &[LadderPair]) -> Vec<Rating> {
+    let is_known = |pair: &&LadderPair| {
+        pair.games > 0 && pair.a != pair.b && (pair.a.max(pair.b) as usize) < players.len()
+    };
+    let result = |pair: &LadderPair| fit::PairResult {
+        a: pair.a,
+        b: pair.b,
+        games: pair.games as f32,
+        won: pair.won as f32,
+    };
+    let results = fit::PairResults {
+        entrants: (0..players.len() as u32).map(Entrant).collect(),
+        pairs: pairs.iter().filter(is_known).map(result).collect(),
+        variations: players
+            .iter()
+            .map(|one| fit::ResultVariation {
+                games: f64::from(one.games),
+                beaten: one.beaten,
+                beaten_squares: one.beaten_squares,
+            })
+            .collect(),
+    };
+    let mut ratings = rate(&results);
+    let anchors: Vec<f64> = ratings
+        .iter()
+        .zip(players)
+        .filter(|(_, player)| player.is_anchor && player.games > 0)
+        .map(|(rating, _)| rating.rating)
+        .collect();
+    if !anchors.is_empty() {
+        let shift = MEAN_RATING - anchors.iter().sum::<f64>() / anchors.len() as f64;
+        ratings.iter_mut().for_each(|rating| rating.rating += shift);
+    }
+    ratings
+}
+
 fn rate(results: &fit::PairResults) -> Vec<Rating> {
     let strengths = results.fit();
     let errors = errors::standard_errors(results, &strengths);
@@ -77,6 +141,24 @@ mod tests {
         let apart = ratings[0].rating - ratings[1].rating;
         assert!((apart - 400.0).abs() < 2.0, "{apart}");
         assert!((ratings[0].rating + ratings[1].rating - 3000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn ladder_ratings_are_fixed_by_the_anchors() {
+        let anchor = LadderPlayer { games: 200, beaten: 100.0, beaten_squares: 100.0, is_anchor: true };
+        let bot = LadderPlayer { is_anchor: false, ..anchor };
+        let pair = |a, b, won| LadderPair { a, b, games: 100, won };
+        let two = [pair(0, 1, 25.0), pair(1, 2, 20.0), pair(0, 2, 10.0)];
+        let alone = ladder_ratings(&[anchor, anchor, bot], &two);
+        assert!((alone[0].rating + alone[1].rating - 3000.0).abs() < 1e-6, "{alone:?}");
+        assert!(alone[0].rating < alone[1].rating && alone[1].rating < alone[2].rating, "{alone:?}");
+        // A player that others do not meet changes nothing.
+        let with_other = ladder_ratings(&[anchor, anchor, bot, LadderPlayer::default()], &two);
+        assert!((with_other[2].rating - alone[2].rating).abs() < 1.0, "{with_other:?}");
+        assert!(with_other[3].error > 500.0, "{with_other:?}");
+        let unknown = [pair(0, 9, 3.0), pair(1, 1, 3.0)];
+        assert_eq!(ladder_ratings(&[anchor], &unknown).len(), 1);
+        assert!(ladder_ratings(&[], &[]).is_empty());
     }
 
     #[test]

@@ -83,8 +83,13 @@ fn play(
         GatedReporter { reporter: LiveReporter::new(slot, key(number), &entrants), gate, aborted };
     let mut recorder = Recorder::new();
     let mut played = Vec::new();
-    let mut hooks =
-        GameHooks { reporter: Some(&mut gated), console: None, recorder: Some(&mut recorder), log: None };
+    let mut hooks = GameHooks {
+        reporter: Some(&mut gated),
+        console: None,
+        persons: None,
+        recorder: Some(&mut recorder),
+        log: None,
+    };
     any_game.play(&setup, 0..1, &mut hooks, &mut |one| played.push(one)).unwrap();
     gated.reporter.match_finished(&MatchResult { key: key(number), games: Vec::new(), points: Vec::new() });
     played.remove(0)

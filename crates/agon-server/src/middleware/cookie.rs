@@ -21,6 +21,13 @@ pub fn random_secret() -> ApiResult<String> {
     Ok(format!("{:032x}{:032x}", u128::from_be_bytes(one), u128::from_be_bytes(other)))
 }
 
+/// 128 random bits as 32 hexadecimal digits, for what is secret for hours only.
+pub fn random_key() -> ApiResult<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(ApiError::internal)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
 /// Name of the cookie. With the prefix `__Host-`, browsers accept it only from this host and over TLS.
 pub fn cookie_name(config: &Config) -> &'static str {
     if config.uses_https() { "__Host-agon_session" } else { "agon_session" }

@@ -74,12 +74,18 @@ async fn check_request(app: &AppState, request: &mut Request) -> ApiResult<()> {
     if let Some(AuthMethod::Session { csrf }) = caller.auth_method() {
         check_csrf(csrf, request.headers())?;
     }
-    if app.config.private && !is_sign_in_or_up(request.method(), path) {
+    if app.config.private && !is_sign_in_or_up(request.method(), path) && !is_link_of_mail(path) {
         caller.signed_in()?;
     }
     if !is_sign_in(request.method(), path) {
         let key = caller.user().map_or_else(|| LimitKey::address(address), |me| LimitKey::Account(me.id));
-        let action = if is_upload(request.headers()) { LimitedAction::Upload } else { LimitedAction::Change };
+        let action = if is_upload(request.headers()) {
+            LimitedAction::Upload
+        } else if is_play_answer(path) {
+            LimitedAction::Answer
+        } else {
+            LimitedAction::Change
+        };
         app.limiter.take(action, key)?;
     }
     request.extensions_mut().insert(caller);
@@ -105,6 +111,18 @@ fn is_sign_in(method: &Method, path: &str) -> bool {
 /// Whether the request is a sign-in or a sign-up.
 fn is_sign_in_or_up(method: &Method, path: &str) -> bool {
     is_sign_in(method, path) || (*method == Method::POST && path == "/api/v1/accounts")
+}
+
+/// Whether the request asks for a new password or follows a link of a mail. The reader of a mail need not be signed in.
+fn is_link_of_mail(path: &str) -> bool {
+    let rest = path.strip_prefix("/api/v1/").unwrap_or_default();
+    matches!(rest, "password-resets" | "password-resets/use" | "mail/verify")
+        || rest.starts_with("mail/unsubscribe/")
+}
+
+/// Whether the request answers in a game in the browser. Fast games have many answers a second.
+fn is_play_answer(path: &str) -> bool {
+    path.strip_prefix("/api/v1/play/").is_some_and(|rest| rest.ends_with("/answers"))
 }
 
 fn is_upload(headers: &HeaderMap) -> bool {

@@ -36,6 +36,16 @@ pub enum LimitedAction {
     SignUp,
     /// Uploads of bots.
     Upload,
+    /// Answers of persons who play in the browser.
+    Answer,
+    /// Requests for links to a new password or a verified address.
+    MailLink,
+    /// Comments and reports.
+    Comment,
+    /// Searches.
+    Search,
+    /// Pictures and GIFs that have to be made.
+    Picture,
     /// All other changes.
     Change,
 }
@@ -191,6 +201,11 @@ impl RateLimiter {
             LimitedAction::PasswordChange => self.limits.password_change,
             LimitedAction::SignUp => self.limits.sign_up,
             LimitedAction::Upload => self.limits.uploads,
+            LimitedAction::Answer => self.limits.answers,
+            LimitedAction::MailLink => self.limits.mail_links,
+            LimitedAction::Comment => self.limits.comments,
+            LimitedAction::Search => self.limits.searches,
+            LimitedAction::Picture => self.limits.pictures,
             LimitedAction::Change => self.limits.changes,
         }
     }
@@ -207,6 +222,11 @@ impl LimitedAction {
         match self {
             Self::SignUp => "too many new accounts from this address",
             Self::Upload => "too many uploads",
+            Self::Answer => "too many answers",
+            Self::MailLink => "too many requests for links",
+            Self::Comment => "too many comments",
+            Self::Search => "too many searches",
+            Self::Picture => "too many pictures",
             Self::Change => "too many requests",
             Self::PasswordChange => "too many wrong passwords",
             _ => "too many attempts to sign in",

@@ -7,6 +7,7 @@
 pub mod chart_scales;
 pub mod encoded_json;
 pub mod film_cache;
+pub mod freeze;
 mod open;
 pub mod overview;
 pub mod ratings;
@@ -65,6 +66,13 @@ pub enum FeedEvent {
         /// Why the competition failed, if it did.
         message: Option<String>,
     },
+    /// The standings are frozen, or no longer, or places were revealed.
+    Freeze {
+        /// The last moment whose results everyone sees; `None` after the freeze.
+        since: Option<agon_store::Timestamp>,
+        /// Number of places that are revealed, from the last one upwards.
+        revealed: u32,
+    },
 }
 
 /// A competition, with its caches.
@@ -80,6 +88,15 @@ pub struct CompetitionHandle {
     live_games: RwLock<Option<Arc<LiveGames>>>,
     revision: AtomicU64,
     events: broadcast::Sender<Bytes>,
+    /// Events for everyone. While the standings are frozen, they tell nothing about results.
+    public_events: broadcast::Sender<Bytes>,
+    /// The latest freeze of the standings.
+    freeze: RwLock<Option<agon_site_db::StandingsFreeze>>,
+    /// Whether the viewers know that the standings are frozen.
+    freeze_published: AtomicBool,
+    /// The moment that this view shows, if it is the view of a frozen competition.
+    as_of: Option<agon_store::Timestamp>,
+    frozen_view: RwLock<Option<freeze::FrozenView>>,
     /// Number of events published so far.
     event_count: AtomicU64,
     /// The latest progress event, for new subscribers.
@@ -120,6 +137,11 @@ impl CompetitionHandle {
             live_games: RwLock::default(),
             revision: AtomicU64::new(1),
             events: broadcast::Sender::new(EVENT_QUEUE_CAPACITY),
+            public_events: broadcast::Sender::new(EVENT_QUEUE_CAPACITY),
+            freeze: RwLock::default(),
+            freeze_published: AtomicBool::new(false),
+            as_of: None,
+            frozen_view: RwLock::default(),
             event_count: AtomicU64::new(0),
             progress: RwLock::default(),
             row: RwLock::default(),
@@ -190,8 +212,24 @@ impl CompetitionHandle {
     /// Sends an event to all subscribers, without waiting for them.
     #[allow(clippy::needless_pass_by_value, reason = "the event is not needed afterwards")]
     pub fn publish(&self, event: FeedEvent) {
-        if matches!(event, FeedEvent::State { .. }) {
+        let state = match event {
+            FeedEvent::State { state, .. } => {
+                self.changed();
+                state
+            }
+            _ => CompetitionState::Running,
+        };
+        if self.as_of.is_some() {
+            // A view of an earlier moment does not change.
+            return;
+        }
+        let frozen = self.frozen_since(state);
+        if let Some(since) = frozen.filter(|_| !matches!(event, FeedEvent::Freeze { .. }))
+            && !self.freeze_published.swap(true, Ordering::AcqRel)
+        {
+            // The moment that the file names is over.
             self.changed();
+            self.publish(FeedEvent::Freeze { since: Some(since), revealed: 0 });
         }
         let id = self.event_count.fetch_add(1, Ordering::Relaxed) + 1;
         let bytes = sse::competition_event(id, &event);
@@ -199,13 +237,24 @@ impl CompetitionHandle {
             write(&self.progress, Some(bytes.clone()));
         }
         // Having no subscribers is not an error.
-        let _ = self.events.send(bytes);
+        let _ = self.events.send(bytes.clone());
+        // The end of the competition is shown with the results.
+        let hides = frozen.is_some()
+            && matches!(
+                event,
+                FeedEvent::State { state: CompetitionState::Finished, .. }
+                    | FeedEvent::Progress(_)
+                    | FeedEvent::Table { .. }
+            );
+        if !hides {
+            let _ = self.public_events.send(bytes);
+        }
     }
 
-    /// The latest progress event, and all events from now on.
-    pub fn subscribe(&self) -> (Option<Bytes>, broadcast::Receiver<Bytes>) {
-        let feed = self.events.subscribe();
-        (read(&self.progress), feed)
+    /// The latest progress event, and all events from now on that a caller may see.
+    pub fn subscribe(&self, is_organiser: bool) -> (Option<Bytes>, broadcast::Receiver<Bytes>) {
+        let feed = if is_organiser { &self.events } else { &self.public_events };
+        (read(&self.progress), feed.subscribe())
     }
 
     /// The row of the site database, at most one second old.

@@ -49,6 +49,9 @@ pub async fn open_all(
         {
             site_db.set_message(&one.id, Some(&error.describe())).await?;
         }
+        if let Err(error) = competition_handle.restore_freeze(site_db).await {
+            return Err(StartError::other(error.describe()));
+        }
     }
     Ok(())
 }

@@ -151,8 +151,17 @@ pub struct EntrantOwner {
     pub body: Entrant,
     /// Account of the owner; none for house bots and bots of a file.
     pub account: Option<i64>,
+    /// Accounts that manage the bot: the owner, or all members of its team.
+    pub managers: Vec<i64>,
     /// Bot spec of a bot that was not uploaded.
     pub bot_spec: Option<String>,
+}
+
+impl EntrantOwner {
+    /// Whether the caller manages the bot.
+    pub fn is_managed_by(&self, caller: &Caller) -> bool {
+        caller.user().is_some_and(|me| self.managers.contains(&me.id))
+    }
 }
 
 /// Overview of a competition.
@@ -175,7 +184,7 @@ impl Overview {
     pub fn entrants(&self, caller: &Caller) -> Vec<Entrant> {
         self.entrant_owners
             .iter()
-            .map(|one| Entrant { mine: caller.is_account(one.account), ..one.body.clone() })
+            .map(|one| Entrant { mine: one.is_managed_by(caller), ..one.body.clone() })
             .collect()
     }
 
@@ -249,7 +258,7 @@ pub fn bots_left(
     let own = overview
         .entrant_owners
         .iter()
-        .filter(|one| one.account == Some(me.id) && !one.body.withdrawn)
+        .filter(|one| one.managers.contains(&me.id) && !one.body.withdrawn)
         .count();
     Some(upload_limits(row, loaded).0.saturating_sub(own as u32))
 }
@@ -322,12 +331,14 @@ async fn entrant_owners(
         let spec = one.number.and_then(|number| loaded?.competition.entrants.get(number as usize));
         let mut contributor = spec.and_then(|spec| spec.contributor.clone());
         if let (None, Some(account)) = (&contributor, one.account) {
-            let name = match names.get(&account.0) {
-                Some(name) => name.clone(),
-                None => site_db.account(account).await?.name,
+            contributor = match (one.team, names.get(&account.0)) {
+                (Some(team), _) => Some(site_db.team(team).await?.name),
+                (None, Some(name)) => Some(name.clone()),
+                (None, None) => Some(site_db.account(account).await?.name),
             };
-            names.insert(account.0, name.clone());
-            contributor = Some(name);
+            if let (None, Some(name)) = (one.team, &contributor) {
+                names.insert(account.0, name.clone());
+            }
         }
         let marks = match row.origin {
             // A file is the only source of its marks.
@@ -337,6 +348,7 @@ async fn entrant_owners(
                 own.map(|(_, own)| EntrantMark { mark: own.mark.clone(), note: own.note.clone() }).collect()
             }
         };
+        let managers = site_db.managers(&one).await?.into_iter().map(|account| account.0).collect();
         let body = Entrant {
             bot: one.id.0,
             entrant: one.number,
@@ -350,7 +362,8 @@ async fn entrant_owners(
             withdrawn: one.withdrawn.is_some(),
             disqualified: None,
         };
-        owners.push(EntrantOwner { body, account: one.account.map(|account| account.0), bot_spec: one.bot });
+        let account = one.account.map(|account| account.0);
+        owners.push(EntrantOwner { body, account, managers, bot_spec: one.bot });
     }
     Ok(owners)
 }

@@ -17,6 +17,12 @@ struct TableEvent {
 }
 
 #[derive(Serialize)]
+struct FreezeEvent {
+    since: Option<i64>,
+    revealed: u32,
+}
+
+#[derive(Serialize)]
 struct StateEvent {
     state: &'static str,
     /// Always null: everyone reads the feed, and error messages are for organisers, who find them in the competition.
@@ -52,6 +58,10 @@ pub fn competition_event(id: u64, feed_event: &FeedEvent) -> Bytes {
         }
         FeedEvent::State { state, .. } => {
             json_event("state", Some(id), &StateEvent { state: state.name(), message: None })
+        }
+        FeedEvent::Freeze { since, revealed } => {
+            let event = FreezeEvent { since: since.map(|since| since.0), revealed: *revealed };
+            json_event("freeze", Some(id), &event)
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct PhaseTableBody {
     pub rulings: Vec<Ruling>,
     /// Increases with every change, as in `table` events.
     pub revision: u64,
+    /// Since when the standings are frozen, if this is the state of that moment.
+    pub frozen: Option<i64>,
 }
 
 /// One table.
@@ -239,6 +241,15 @@ impl PhaseStandings {
         own.unwrap_or((None, 0))
     }
 
+    /// Entrants and places of each official table, from top to bottom.
+    pub fn official_rows(&self) -> Vec<Vec<(u32, Option<u64>)>> {
+        let tables = self.standings.tables.iter().filter(|table| table.official);
+        let rows = |table: &standings::StandingsTable| {
+            table.rows.iter().filter_map(|row| Some((row.entrant?.0, rank(table, row)))).collect()
+        };
+        tables.map(rows).collect()
+    }
+
     /// The first few entrants of the official table, with their ranks.
     pub fn leaders(&self, most: usize) -> Vec<(u32, u64)> {
         let Some(table) = self.standings.tables.iter().find(|table| table.official) else {
@@ -275,6 +286,7 @@ async fn compute(
 ) -> ApiResult<PhaseStandings> {
     let (loaded, ledger, _) = visible.handle.phase(number)?;
     let overview = overview::load(app, &visible.handle, &visible.site_row).await?.value;
+    let as_of = visible.handle.as_of();
     let work = move |handle: &Handle| {
         let (competition, info) = (&loaded.competition, loaded.table.info());
         let read = async {
@@ -302,7 +314,9 @@ async fn compute(
             longest: sums.longest_ns as f64,
         });
         let scales = PhaseScales::new(&standings, &think_times.collect::<Vec<_>>());
-        let encoded = EncodedJson::from_value(&phase_table(&standings, scales, &overview, phase, revision))?;
+        let mut table = phase_table(&standings, scales, &overview, phase, revision);
+        table.frozen = as_of.map(|at| at.0);
+        let encoded = EncodedJson::from_value(&table)?;
         Ok(PhaseStandings { encoded, stats: stats.collect(), standings })
     };
     app.competitions.compute(work).await
@@ -355,6 +369,7 @@ fn phase_table(
         open: standings.open.iter().map(|one| one.0).collect(),
         rulings: overview.rulings.clone(),
         revision,
+        frozen: None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// The competition whose `{id}` is in the path. Drafts and non-public competitions are visible to organisers only. The caller is looked up
-/// only for those, so that reading a public table does not query the site database for it.
+/// only for those and while the standings are frozen, so that reading a public table does not query the site database for it.
 pub struct VisibleCompetition {
     /// The competition.
     pub handle: Arc<CompetitionHandle>,
@@ -21,6 +21,16 @@ pub struct VisibleCompetition {
 }
 
 impl VisibleCompetition {
+    /// The competition as a caller sees it who may see it at all. While the standings are frozen, only organisers see newer results.
+    pub fn of(
+        handle: &Arc<CompetitionHandle>,
+        site_row: &Arc<HostedCompetition>,
+        is_organiser: bool,
+    ) -> Self {
+        let (handle, site_row) = handle.as_seen_by(site_row, is_organiser);
+        Self { handle, site_row }
+    }
+
     /// Whether the competition is running, so that its tables change all the time.
     pub fn is_running(&self) -> bool {
         self.site_row.state == CompetitionState::Running
@@ -43,9 +53,14 @@ impl FromRequestParts<AppState> for VisibleCompetition {
             app.competitions.get(id.ok_or_else(missing)?)?
         };
         let site_row = handle.site_row(&app.site_db).await?;
-        if !is_public(&site_row) && !Caller::from_request_parts(parts, app).await?.is_organiser() {
+        let is_frozen = handle.frozen_since(site_row.state).is_some();
+        if is_public(&site_row) && !is_frozen {
+            return Ok(Self { handle, site_row });
+        }
+        let is_organiser = Caller::from_request_parts(parts, app).await?.is_organiser();
+        if !is_public(&site_row) && !is_organiser {
             return Err(missing());
         }
-        Ok(Self { handle, site_row })
+        Ok(Self::of(&handle, &site_row, is_organiser))
     }
 }

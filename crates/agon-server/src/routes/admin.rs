@@ -1,5 +1,6 @@
 //! Organiser API: creating, editing and deleting competitions.
 
+use agon_league::config::{ChangeImpact, CompetitionConfig, compare_configs};
 use agon_league::presets::preset;
 use agon_site_db::{
     CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant, Origin,
@@ -281,13 +282,14 @@ pub(super) async fn find_hosted(app: &AppState, id: &str) -> ApiResult<HostedCom
     }
 }
 
-/// Replaces a competition's file before the start. If the new file names house bots, they replace the current ones.
+/// Replaces a competition's file. If the new file names house bots, they replace the current ones. After the start only what changes no
+/// result can change: the name, the presentation, the freeze, deadlines, limits.
 #[utoipa::path(
     put, path = "/competitions/{id}/file", tag = "desk", operation_id = "edit_file", request_body = CompetitionFileBody,
     params(("id" = String, Path, description = "The competition.")),
     responses(
         (status = 200, description = "Changed.", body = AdminCompetition),
-        (status = 409, description = "It has already started (code `state`).", body = ErrorBody),
+        (status = 409, description = "It has already started, and a change would make results incomparable (code `state`); `details` has the changes.", body = ErrorBody),
     ),
 )]
 async fn edit_file(
@@ -299,12 +301,13 @@ async fn edit_file(
     let me = caller.organiser()?;
     let found = find_hosted(&app, &id).await?;
     let before = [CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed];
-    if !before.contains(&found.state) {
-        return Err(wrong_state(&found, "its file can be changed only before the start"));
-    }
+    let is_started = !before.contains(&found.state);
     let folder = competition_file::folder(&app.config, &id);
     let parsed = competition_file::parse(&body.file, &found.game, None, Some(&folder))?;
     let competition = competition_file::provisional(&parsed.organiser_text, &found.game, &[])?;
+    if is_started {
+        check_keeps_results(&found, &parsed, &competition)?;
+    }
     let limits = UploadLimits {
         per_contributor: parsed.per_contributor.or(found.limits.per_contributor),
         ..found.limits
@@ -315,7 +318,8 @@ async fn edit_file(
         limits: Some(limits),
         ..CompetitionPatch::default()
     };
-    let edited = app.site_db.edit_competition(&id, &before, &edit).await?;
+    let states = if is_started { CompetitionState::ALL } else { &before[..] };
+    let edited = app.site_db.edit_competition(&id, states, &edit).await?;
     if !parsed.house_bots.is_empty() {
         for old in app.site_db.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
             app.site_db.withdraw(old.id, Timestamp::now()).await?;
@@ -323,8 +327,36 @@ async fn edit_file(
         add_house_bots(&app, &edited, &parsed.house_bots).await?;
     }
     append_audit(&app, me, "competition.file", &id, &edited.name, "").await?;
-    entrants::refresh(&app, &edited).await?;
+    if is_started {
+        entrants::show_marks(&app, &edited).await?;
+    } else {
+        entrants::refresh(&app, &edited).await?;
+    }
     Ok(Json(admin_body(&app, &edited).await?))
+}
+
+/// Refuses a file of a started competition that would make earlier and later results incomparable.
+fn check_keeps_results(
+    found: &HostedCompetition,
+    parsed: &competition_file::ParsedFile,
+    new: &CompetitionConfig,
+) -> ApiResult<()> {
+    if !parsed.house_bots.is_empty() {
+        return Err(wrong_state(found, "its house bots can be changed only before the start"));
+    }
+    let old = competition_file::provisional(&found.preset, &found.game, &[])?;
+    let changes = compare_configs(&old.normalised(), &new.normalised());
+    let refused: Vec<String> = changes
+        .iter()
+        .filter(|change| change.impact != ChangeImpact::Never)
+        .map(ToString::to_string)
+        .collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(wrong_state(found, "this change would make its results incomparable")
+        .details(refused)
+        .hint("change only the name, the presentation, the freeze, deadlines and limits"))
 }
 
 /// Deletes a draft without submissions.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agon_core::Fault;
 use agon_league::{Entrant as Number, MatchKey};
-use agon_site_db::{EntrantId, PageRequest as OfficePage, SubmissionFilter, SubmissionState};
+use agon_site_db::{AccountId, EntrantId, PageRequest as OfficePage, SubmissionFilter, SubmissionState};
 use agon_store::{FaultFilter, StoredFault};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use super::matches::{GameLookup, attachment_headers, film_path};
 use super::repro_bundle;
+use super::search::path_part;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
@@ -71,6 +72,29 @@ pub struct BotPage {
     pub versions: Vec<BotVersion>,
     /// Phases in which it has played.
     pub phases: Vec<BotPhase>,
+    /// Page of the contributor, a person or a team; null for house bots and bots of a file.
+    pub contributor_page: Option<String>,
+    /// Whether everybody may play against it and challenge it; missing for bots of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub practice: Option<bool>,
+}
+
+/// Whether everybody may play against an uploaded bot.
+async fn practice(app: &AppState, owner: &EntrantOwner) -> ApiResult<Option<bool>> {
+    if owner.account.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(app.site_db.entrant(EntrantId(owner.body.bot)).await?.practice))
+}
+
+/// Page of the person or the team that a bot plays for.
+async fn contributor_page(app: &AppState, owner: &EntrantOwner) -> ApiResult<Option<String>> {
+    let Some(account) = owner.account else { return Ok(None) };
+    let entrant = app.site_db.entrant(EntrantId(owner.body.bot)).await?;
+    Ok(Some(match entrant.team {
+        Some(team) => format!("/t/{team}"),
+        None => format!("/u/{}", path_part(&app.site_db.account(AccountId(account)).await?.name)),
+    }))
 }
 
 /// A version of a bot.
@@ -173,7 +197,7 @@ fn find_entrant(overview: &Overview, bot: i64) -> ApiResult<&EntrantOwner> {
 /// Output and repro bundles of a bot are for its author only.
 fn require_author(caller: &Caller, owner: &EntrantOwner) -> ApiResult<()> {
     caller.signed_in()?;
-    if caller.is_account(owner.account) {
+    if owner.is_managed_by(caller) {
         return Ok(());
     }
     Err(ApiError::forbidden("only the bot's author can see this"))
@@ -201,12 +225,14 @@ async fn bot(
         }
     }
     Ok(Json(BotPage {
-        entrant: Entrant { mine: caller.is_account(owner.account), ..owner.body.clone() },
+        entrant: Entrant { mine: owner.is_managed_by(&caller), ..owner.body.clone() },
         competition: visible.handle.id.clone(),
         game: visible.handle.game.to_owned(),
-        versions: versions(&app, &visible, owner, caller.is_account(owner.account) || caller.is_organiser())
+        versions: versions(&app, &visible, owner, owner.is_managed_by(&caller) || caller.is_organiser())
             .await?,
         phases,
+        contributor_page: contributor_page(&app, owner).await?,
+        practice: practice(&app, owner).await?,
     }))
 }
 
@@ -358,7 +384,7 @@ async fn faults(
         limit: Some(u64::from(limit) + 1),
         ..FaultFilter::default()
     };
-    let mine = caller.is_account(owner.account);
+    let mine = owner.is_managed_by(&caller);
     let mut items = Vec::new();
     let mut rows = ledger.faults(filter);
     while let Some(one) = rows.next().await {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agon_league::config::Presentation;
 use agon_site_db::CompetitionFilter;
 use agon_store::PhaseState;
 use axum::extract::State;
@@ -11,10 +12,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::downloads::{self, Download};
+use super::pictures::picture_path;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
 use crate::paging::{PageBody, PageQuery};
+use crate::read_model::freeze::{FreezeBody, PlannedFreeze, freeze_body};
 use crate::read_model::overview::{self, Entrant, Overview, PhaseItem, Ruling};
 use crate::read_model::{VisibleCompetition, is_public};
 use crate::state::AppState;
@@ -61,6 +64,23 @@ pub struct CompetitionItem {
     pub accepts: bool,
     /// Until when it accepts bots.
     pub deadline: Option<DeadlineItem>,
+    /// Prizes: the first is for the first place.
+    pub prizes: Vec<String>,
+    /// Sponsors.
+    pub sponsors: Vec<SponsorItem>,
+    /// Since when the standings are frozen, if they are.
+    pub frozen_since: Option<i64>,
+}
+
+/// A sponsor of a competition.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SponsorItem {
+    /// The sponsor's name.
+    pub name: String,
+    /// Address of its page.
+    pub link: Option<String>,
+    /// Address of its picture.
+    pub picture: Option<String>,
 }
 
 /// A phase among all phases of a competition.
@@ -91,7 +111,7 @@ pub struct Competition {
     /// The fields that lists have too.
     #[serde(flatten)]
     pub item: CompetitionItem,
-    /// Summary of the game.
+    /// What the competition is about: the text of its file, or the summary of the game.
     pub about: String,
     /// Phases in order.
     pub phases: Vec<PhaseItem>,
@@ -112,6 +132,10 @@ pub struct Competition {
     pub downloads: Vec<Download>,
     /// The competition file, for organisers.
     pub file: Option<String>,
+    /// The freeze of the standings that is in force.
+    pub frozen: Option<FreezeBody>,
+    /// When the standings will be frozen.
+    pub freeze: Option<PlannedFreeze>,
 }
 
 /// Upload limits.
@@ -141,7 +165,7 @@ async fn competitions(
         // It was deleted just now, or this program does not know its game.
         let Ok(handle) = app.competitions.get(&row.id) else { continue };
         if is_organiser || is_public(&row) {
-            let visible = VisibleCompetition { handle, site_row: Arc::new(row) };
+            let visible = VisibleCompetition::of(&handle, &Arc::new(row), is_organiser);
             let overview = visible.overview(&app).await?;
             items.push(list_item(&app, &visible, &overview, &caller).await?);
         }
@@ -176,10 +200,14 @@ pub async fn competition_body(
     let loaded = visible.handle.loaded();
     let (per_contributor, max_bytes) = overview::upload_limits(&visible.site_row, loaded.as_deref());
     let item = list_item(app, visible, &overview, caller).await?;
+    let own_about = loaded.as_ref().and_then(|loaded| loaded.competition.presentation.about.clone());
     Ok(Competition {
         bots_left: overview::bots_left(&visible.site_row, loaded.as_deref(), &overview, item.accepts, caller),
         item,
-        about: info(&visible.site_row)?.summary.to_owned(),
+        about: match own_about {
+            Some(about) => about,
+            None => info(&visible.site_row)?.summary.to_owned(),
+        },
         phases: overview.phases.clone(),
         entrants: overview.entrants(caller),
         commitment: overview.commitment.clone(),
@@ -188,6 +216,8 @@ pub async fn competition_body(
         limits: SubmissionLimits { per_contributor, max_bytes },
         downloads: downloads::list(visible, &overview),
         file: caller.is_organiser().then(|| visible.site_row.preset.clone()),
+        frozen: freeze_body(app, visible).await?,
+        freeze: visible.handle.planned_freeze(),
     })
 }
 
@@ -209,6 +239,8 @@ async fn list_item(
     caller: &Caller,
 ) -> ApiResult<CompetitionItem> {
     let row = &visible.site_row;
+    let loaded = visible.handle.loaded();
+    let presentation = loaded.as_ref().map(|loaded| &loaded.competition.presentation);
     let current = overview.current_phase();
     let mut leaders = Vec::new();
     if let Some(current) = current.filter(|current| current.matches > 0) {
@@ -237,5 +269,22 @@ async fn list_item(
         leaders,
         accepts: uploads::accepts_bots(row),
         deadline: deadline(visible, overview),
+        prizes: presentation.map_or_else(Vec::new, |own| own.prizes.clone()),
+        sponsors: presentation.map_or_else(Vec::new, |own| sponsors(&row.id, own)),
+        frozen_since: app
+            .competitions
+            .get(&row.id)
+            .ok()
+            .and_then(|handle| handle.as_of().or_else(|| handle.frozen_since(row.state)))
+            .map(|since| since.0),
     })
+}
+
+fn sponsors(competition: &str, presentation: &Presentation) -> Vec<SponsorItem> {
+    let item = |sponsor: &agon_league::config::Sponsor| SponsorItem {
+        name: sponsor.name.clone(),
+        link: sponsor.link.clone(),
+        picture: sponsor.picture.as_deref().map(|name| picture_path(competition, name)),
+    };
+    presentation.sponsors.iter().map(item).collect()
 }

@@ -7,7 +7,7 @@ use agon_core::record::read;
 use agon_report::export;
 use agon_report::table_formats::{self, TableFormat};
 use agon_runner::shown_entrants::shown_entrants;
-use agon_store::{Ledger, MatchFilter};
+use agon_store::{Ledger, LedgerAsOf, MatchFilter, Timestamp};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -119,7 +119,11 @@ async fn download(
     visible: VisibleCompetition,
     Path(DownloadPath { file }): Path<DownloadPath>,
 ) -> ApiResult<Response> {
-    let (loaded, ledger) = visible.handle.started()?;
+    let (loaded, mut ledger) = visible.handle.started()?;
+    if visible.handle.planned_freeze().is_some() {
+        // A slow download must not show results that are stored after the freeze has begun.
+        ledger = Arc::new(LedgerAsOf::new(ledger, Timestamp::now()));
+    }
     let overview = visible.overview(&app).await?;
     let named = |name: &str| format!("{}-{name}", visible.handle.id);
     if let Some((number, format, content_type)) = table_file(&file) {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use agon_bots::starter;
 use agon_core::LockIgnoringPoison as _;
 use agon_core::info::ScoreDirection;
-use agon_core::settings::{SettingDefault as Fallback, SettingKind};
+use agon_core::settings::{SettingDefault as Fallback, SettingKind, SettingSpec};
 use agon_core::{Fault, GameInfo, HouseBot, PythonApi};
 use agon_games::{GameVisitor, PlayableGame};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -98,6 +98,24 @@ pub struct GameSetting {
     pub default: String,
     /// Whether it names a file, which an organiser can upload for a competition.
     pub file: bool,
+    /// What values it takes, for forms.
+    pub values: SettingValues,
+}
+
+/// Values that a setting takes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SettingValues {
+    /// `whole`, `real`, `choice`, `list` (whole numbers, written `2,6`) or `file`.
+    #[schema(pattern = "^(whole|real|choice|list|file)$")]
+    pub kind: &'static str,
+    /// The smallest number.
+    pub min: Option<f64>,
+    /// The largest number.
+    pub max: Option<f64>,
+    /// The words of a choice.
+    pub words: Vec<&'static str>,
+    /// Whether the value is drawn from the seed unless it is given.
+    pub drawn: bool,
 }
 
 /// A house bot.
@@ -152,6 +170,18 @@ fn house_bot<G: PlayableGame>(bot: &HouseBot<G>) -> HouseBotItem {
     HouseBotItem { name: bot.name, about: bot.strategy, roles: bot.roles.to_vec() }
 }
 
+fn setting_values(spec: &SettingSpec) -> SettingValues {
+    let (kind, min, max, words) = match spec.kind {
+        SettingKind::Int { min, max } => ("whole", Some(min as f64), Some(max as f64), &[][..]),
+        SettingKind::Real { min, max } => ("real", Some(min), Some(max), &[][..]),
+        SettingKind::Choice(words) => ("choice", None, None, words),
+        SettingKind::List { min, max, .. } => ("list", Some(min as f64), Some(max as f64), &[][..]),
+        SettingKind::Asset => ("file", None, None, &[][..]),
+    };
+    let drawn = matches!(spec.default, Fallback::Drawn(_));
+    SettingValues { kind, min, max, words: words.to_vec(), drawn }
+}
+
 fn settings(info: &GameInfo) -> Vec<GameSetting> {
     let shown = info.settings.iter().map(|spec| GameSetting {
         name: spec.name,
@@ -163,6 +193,7 @@ fn settings(info: &GameInfo) -> Vec<GameSetting> {
             Fallback::Word(word) => word.to_owned(),
         },
         file: spec.kind == SettingKind::Asset,
+        values: setting_values(spec),
     });
     shown.collect()
 }

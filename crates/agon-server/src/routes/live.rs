@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_core::Seat;
 use agon_runner::live::{LiveGameKey, SubscribeError};
 use agon_runner::{LiveGame, LiveGames, LiveSubscriber, LiveUpdate};
+use agon_site_db::CompetitionState;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
@@ -131,13 +132,13 @@ struct EventStream<S> {
 }
 
 /// Source of the events of a stream.
-trait EventSource: Send + 'static {
+pub(super) trait EventSource: Send + 'static {
     /// Waits for the next events and adds them to `pending`; `false` at the end. The caller may cancel it at any time.
     fn next(&mut self, pending: &mut VecDeque<Bytes>) -> impl Future<Output = bool> + Send;
 }
 
 /// A response that goes on until the source ends, the client disconnects or the server stops.
-fn sse_response<S: EventSource>(
+pub(super) fn sse_response<S: EventSource>(
     app: &AppState,
     permit: StreamPermit,
     source: S,
@@ -193,7 +194,7 @@ impl EventSource for CompetitionFeed {
     }
 }
 
-/// Events of a competition: `state` (`{state, message}`), `progress` (progress and games being played), `table` (`{phase, revision}`: the
+/// Events of a competition: `state` (`{state, message}`), `freeze` (`{since, revealed}`: the standings are frozen, or no longer), `progress` (progress and games being played), `table` (`{phase, revision}`: the
 /// table has changed), `ping`. A stream starts with the current state.
 #[utoipa::path(
     get, path = "/competitions/{id}/events", tag = "live", operation_id = "events",
@@ -210,7 +211,7 @@ async fn events(
     visible: VisibleCompetition,
 ) -> ApiResult<Response> {
     let permit = StreamPermit::acquire(&app, &caller, address)?;
-    let (progress, feed) = visible.handle.subscribe();
+    let (progress, feed) = visible.handle.subscribe(caller.is_organiser());
     let state = FeedEvent::State { state: visible.site_row.state, message: None };
     let first = [sse::competition_event(0, &state)].into_iter().chain(progress).collect();
     Ok(sse_response(&app, permit, CompetitionFeed(feed), first))
@@ -245,6 +246,8 @@ struct LiveGameStream {
     overview: Arc<Overview>,
     /// Number of the last game whose `end` event was sent.
     last_ended: Option<u64>,
+    /// Whether it goes on while the standings are frozen.
+    sees_all: bool,
 }
 
 impl LiveGameStream {
@@ -290,6 +293,9 @@ impl LiveGameStream {
 impl EventSource for LiveGameStream {
     async fn next(&mut self, pending: &mut VecDeque<Bytes>) -> bool {
         let Some(update) = self.next_update().await else { return false };
+        if !self.sees_all && self.handle.frozen_since(CompetitionState::Running).is_some() {
+            return false;
+        }
         match update {
             // The seeds of the next phase may be hidden.
             LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. }
@@ -322,7 +328,7 @@ impl EventSource for LiveGameStream {
     params(("id" = String, Path, description = "The competition."), ("board" = u32, Path, description = "Number of the live game, from `boards`.")),
     responses(
         (status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream"),
-        (status = 403, description = "The seeds are hidden until the end (code `hidden`).", body = ErrorBody),
+        (status = 403, description = "The seeds are hidden until the end (code `hidden`), or the standings are frozen (`frozen`).", body = ErrorBody),
         (status = 404, description = "There is no such competition, or no such live game.", body = ErrorBody),
         (status = 429, description = "Too many open streams of this address or account.", body = ErrorBody),
     ),
@@ -334,6 +340,10 @@ async fn watch(
     visible: VisibleCompetition,
     Path(LiveGamePath { board }): Path<LiveGamePath>,
 ) -> ApiResult<Response> {
+    if visible.handle.as_of().is_some() {
+        let message = "the standings are frozen: only organisers see what is played now";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "frozen", message));
+    }
     let idle = || ApiError::not_found("live game").hint("no game is being played there");
     let live_games = visible.handle.live_games().ok_or_else(idle)?;
     let overview = visible.overview(&app).await?;
@@ -356,6 +366,7 @@ async fn watch(
         competition,
         overview,
         last_ended: None,
+        sees_all: caller.is_organiser(),
     };
     Ok(sse_response(&app, permit, stream, Vec::new()))
 }

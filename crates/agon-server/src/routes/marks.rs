@@ -70,7 +70,7 @@ async fn set_marks(
     find_visible(&app, &caller, &id).await?;
     let entrant = find_entrant(&app, &id, bot).await?;
     let organiser = caller.is_organiser();
-    if !organiser && !caller.is_account(entrant.account.map(|account| account.0)) {
+    if !organiser && !app.site_db.manages(&entrant, me.account()).await? {
         return Err(ApiError::forbidden("only the bot's author or an organiser can mark it"));
     }
     let competition = super::admin::find_hosted(&app, &id).await?;

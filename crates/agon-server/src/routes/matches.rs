@@ -375,7 +375,7 @@ async fn film(
 /// Output of the caller's own bots.
 async fn own_logs(lookup: &GameLookup, caller: &Caller) -> ApiResult<Vec<BotOutputLine>> {
     let mut logs = Vec::new();
-    for owner in lookup.overview.entrant_owners.iter().filter(|one| caller.is_account(one.account)) {
+    for owner in lookup.overview.entrant_owners.iter().filter(|one| one.is_managed_by(caller)) {
         let Some(seat) = owner.body.entrant.and_then(|entrant| lookup.seat_of(entrant)) else { continue };
         let log =
             lookup.ledger.bot_output(lookup.key(), lookup.game, seat).await.map_err(ApiError::internal)?;
@@ -387,7 +387,7 @@ async fn own_logs(lookup: &GameLookup, caller: &Caller) -> ApiResult<Vec<BotOutp
 }
 
 /// Hash that identifies a film. Films with the same hash are equal.
-fn film_hash(visible: &VisibleCompetition, lookup: &GameLookup, logs: &[BotOutputLine]) -> String {
+pub(super) fn film_hash(visible: &VisibleCompetition, lookup: &GameLookup, logs: &[BotOutputLine]) -> String {
     let mut hash = Sha256::new();
     hash.update(visible.handle.id.as_bytes());
     hash.update([0, u8::from(lookup.overview.seed.is_some())]);

@@ -1,6 +1,8 @@
 //! The caller's own bots.
 
-use agon_site_db::EntrantId;
+use std::sync::Arc;
+
+use agon_site_db::{CompetitionState, EntrantId, HostedCompetition, PageRequest, SubmissionFilter};
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,10 +11,11 @@ use utoipa_axum::routes;
 
 use super::marks::MarkBody;
 use super::submissions::{Submission, latest_submissions, submission_body};
-use crate::caller::Caller;
+use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
 use crate::paging::PageBody;
+use crate::read_model::VisibleCompetition;
 use crate::state::AppState;
 use crate::uploads;
 
@@ -72,46 +75,84 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
     let me = caller.signed_in()?;
     let mut seen: Vec<EntrantId> = Vec::new();
     let mut items = Vec::new();
-    let submissions = latest_submissions(&app, me).await?;
+    let mut submissions = latest_submissions(&app, me).await?;
+    let others = team_submissions(&app, me, &submissions).await?;
+    submissions.extend(others);
+    submissions.sort_by_key(|one| std::cmp::Reverse(one.created.0));
     for one in &submissions {
         if seen.contains(&one.entrant) || items.len() >= MAX_BOTS {
             continue;
         }
         seen.push(one.entrant);
         let entrant = app.site_db.entrant(one.entrant).await?;
+        // The bots of a team stay with the team after the caller has left it.
+        if !app.site_db.manages(&entrant, me.account()).await? {
+            continue;
+        }
+        let contributor = app.site_db.contributor_name(&entrant).await?;
         let competition = app.site_db.competition(&one.competition).await?;
+        let state = shown_state(&app, &caller, &competition).name().to_owned();
         let version = submissions
             .iter()
             .filter(|other| other.entrant == one.entrant)
             .filter_map(|other| other.version)
             .max();
         let plays = entrant.withdrawn.is_none()
-            && (competition.state != agon_site_db::CompetitionState::Waiting || entrant.number.is_some());
+            && (competition.state != CompetitionState::Waiting || entrant.number.is_some());
         items.push(MyBot {
             bot: entrant.id.0,
             entrant: entrant.number,
             name: entrant.name,
-            contributor: Some(me.name.clone()),
+            contributor,
             role: entrant.role,
             house: false,
             mine: true,
             version,
             marks: app.site_db.marks_of(entrant.id).await?.into_iter().map(MarkBody::from).collect(),
             withdrawn: entrant.withdrawn.is_some(),
-            disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
+            disqualified: disqualification_reason(&app, &caller, &competition, entrant.number).await?,
             accepts: plays && uploads::accepts_bots(&competition),
             competition: competition.id,
             competition_name: competition.name,
             game: competition.game,
-            state: competition.state.name().to_owned(),
+            state,
             latest: Some(submission_body(&app, one).await?),
         });
     }
     Ok(Json(PageBody { items, next: None }))
 }
 
-async fn disqualification_reason(app: &AppState, id: &str, number: Option<u32>) -> ApiResult<Option<String>> {
-    let (Some(number), Ok(handle)) = (number, app.competitions.get(id)) else { return Ok(None) };
+/// Submissions of bots of the caller's teams that others submitted, the latest first for each bot.
+async fn team_submissions(
+    app: &AppState,
+    me: &CurrentUser,
+    own: &[agon_site_db::Submission],
+) -> ApiResult<Vec<agon_site_db::Submission>> {
+    let mut all = Vec::new();
+    for entrant in app.site_db.entrants_of_teams_of(me.account()).await? {
+        let page = PageRequest { after: None, limit: 50 };
+        let listed = app.site_db.submissions(SubmissionFilter::Entrant(entrant.id), page).await?;
+        all.extend(listed.items.into_iter().filter(|one| own.iter().all(|other| other.id != one.id)));
+    }
+    Ok(all)
+}
+
+/// The state of a competition as the caller sees it: its end is not shown while its standings are frozen.
+fn shown_state(app: &AppState, caller: &Caller, competition: &HostedCompetition) -> CompetitionState {
+    let Ok(handle) = app.competitions.get(&competition.id) else { return competition.state };
+    let row = Arc::new(competition.clone());
+    VisibleCompetition::of(&handle, &row, caller.is_organiser()).site_row.state
+}
+
+async fn disqualification_reason(
+    app: &AppState,
+    caller: &Caller,
+    competition: &HostedCompetition,
+    number: Option<u32>,
+) -> ApiResult<Option<String>> {
+    let (Some(number), Ok(handle)) = (number, app.competitions.get(&competition.id)) else { return Ok(None) };
+    let row = Arc::new(competition.clone());
+    let handle = VisibleCompetition::of(&handle, &row, caller.is_organiser()).handle;
     let Some(ledger) = handle.ledger() else { return Ok(None) };
     let out = agon_runner::rulings::disqualified(&*ledger).await.map_err(ApiError::internal)?;
     Ok(out.into_iter().find(|(entrant, _)| entrant.0 == number).map(|(_, reason)| reason))

@@ -28,6 +28,10 @@ pub struct Site {
     pub signup: SignUp,
     /// Whether the site requires sign-in for everything.
     pub private: bool,
+    /// Whether the caller may play in the browser.
+    pub play: bool,
+    /// Whether the site sends mails, such as links for a new password.
+    pub mail: bool,
     /// The signed-in user.
     pub me: Option<CurrentUser>,
     /// Value for the header `X-CSRF-Token` of requests that change something; null without a session.
@@ -46,6 +50,8 @@ impl Site {
             version: env!("CARGO_PKG_VERSION"),
             signup: app.config.sign_up,
             private: app.config.private,
+            play: app.play.is_open_to(caller),
+            mail: app.config.mail.is_some(),
             me: caller.user().cloned(),
             csrf,
         }

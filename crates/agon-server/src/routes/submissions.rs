@@ -1,8 +1,9 @@
 //! Submitting bots, and the results of their checks.
 
+use agon_engine::film::json::BotOutputLine;
 use agon_site_db::{
     Entrant, EntrantId, HostedCompetition, NewEntrant, NewSubmission, PageRequest as OfficePage,
-    SubmissionFilter, SubmissionId, SubmissionPlace,
+    SubmissionFilter, SubmissionId, SubmissionPlace, TeamId,
 };
 use agon_store::Timestamp;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -77,6 +78,8 @@ pub struct UploadForm {
     default_name: Option<String>,
     /// Role of the bot, in a game with roles. Only for a new bot.
     role: Option<String>,
+    /// Id of a team of the caller that the bot plays for. Only for a new bot.
+    team: Option<i64>,
     /// Name of the bot's class, if the files have several.
     class: Option<String>,
     /// A mark of the bot: `AI` or `exploit`, with a note as `AI=which part AI wrote`. Can be given several times.
@@ -150,7 +153,8 @@ async fn submit_bot(
         bot: None,
         at: Timestamp::now(),
     };
-    let entrant = app.site_db.add_entrant(&new, &[agon_site_db::CompetitionState::Open]).await?;
+    let team = check_team(&app, me, upload.team.as_deref()).await?;
+    let entrant = app.site_db.add_entrant_for(&new, team, &[agon_site_db::CompetitionState::Open]).await?;
     let queued =
         store_and_enqueue(&app, me, &entrant, &upload, &meta, 0, &[agon_site_db::CompetitionState::Open])
             .await;
@@ -184,8 +188,8 @@ async fn submit_version(
     let me = caller.author()?;
     let competition = find_visible(&app, &caller, &id).await?;
     let entrant = find_entrant(&app, &id, bot).await?;
-    if !caller.is_account(entrant.account.map(|account| account.0)) {
-        return Err(ApiError::forbidden("only the bot's author can submit new versions"));
+    if !app.site_db.manages(&entrant, me.account()).await? {
+        return Err(ApiError::forbidden("only the bot's author or its team can submit new versions"));
     }
     if !uploads::accepts_bots(&competition) {
         return Err(not_open(&competition));
@@ -196,9 +200,10 @@ async fn submit_version(
     }
     uploads::deadline::check(&app, &competition).await?;
     let upload = receive_upload(&app, me, &competition, request).await?;
-    if upload.name.is_some() || upload.default_name.is_some() || upload.role.is_some() {
-        return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
-            .hint("omit the fields `name`, `default_name` and `role`"));
+    let is_new = [&upload.name, &upload.default_name, &upload.role, &upload.team];
+    if is_new.iter().any(|field| field.is_some()) {
+        return Err(ApiError::invalid("name", "a new version keeps the bot's name, role and team")
+            .hint("omit the fields `name`, `default_name`, `role` and `team`"));
     }
     let marks = super::marks::parse_form(&upload.marks)?;
     let (upload, meta) = unpack_upload(upload).await?;
@@ -279,6 +284,14 @@ async fn receive_upload(
             .hint("send only the name of the class"));
     }
     Ok(upload)
+}
+
+/// Checks the team of a new bot.
+async fn check_team(app: &AppState, me: &CurrentUser, given: Option<&str>) -> ApiResult<Option<TeamId>> {
+    let Some(given) = given else { return Ok(None) };
+    let unknown = || ApiError::invalid("team", "team: you have no such team").hint("send the id of one of your teams");
+    let team = TeamId(given.parse().map_err(|_| unknown())?);
+    if app.site_db.is_member(team, me.account()).await? { Ok(Some(team)) } else { Err(unknown()) }
 }
 
 /// Checks the role of a new bot, in a game with roles.
@@ -378,7 +391,7 @@ async fn withdraw_bot(
     let me = caller.signed_in()?;
     let competition = find_visible(&app, &caller, &id).await?;
     let entrant = find_entrant(&app, &id, bot).await?;
-    if !caller.is_account(entrant.account.map(|account| account.0)) && !caller.is_organiser() {
+    if !caller.is_organiser() && !app.site_db.manages(&entrant, me.account()).await? {
         return Err(ApiError::forbidden("only the bot's author or an organiser can withdraw it"));
     }
     app.site_db.withdraw(entrant.id, Timestamp::now()).await?;
@@ -410,11 +423,17 @@ async fn delete_versions(app: &AppState, entrant: &Entrant) {
 }
 
 /// A submission of the caller, or any for organisers; 404 for everyone else.
-async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<agon_site_db::Submission> {
-    caller.signed_in()?;
+pub async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<agon_site_db::Submission> {
+    let me = caller.signed_in()?;
     let none = || ApiError::not_found("submission");
     let found = app.site_db.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
-    if caller.is_account(Some(found.account.0)) || caller.is_organiser() { Ok(found) } else { Err(none()) }
+    if caller.is_account(Some(found.account.0)) || caller.is_organiser() {
+        return Ok(found);
+    }
+    let entrant = app.site_db.entrant(found.entrant).await?;
+    let manages = app.site_db.manages(&entrant, me.account()).await?;
+    // After its author has left the team, the submissions are the team's.
+    if manages { Ok(found) } else { Err(none()) }
 }
 
 /// A submission and its state. For its author and organisers.
@@ -453,20 +472,31 @@ async fn trial(
     let loaded = app.competitions.get(&found.competition)?.loaded();
     let film = tokio::task::spawn_blocking(move || {
         let assets = loaded.as_ref().map_or_else(agon_core::Assets::none, |loaded| loaded.assets.clone());
-        trial_film(&game, &bytes, &assets, &logs, index)
+        trial_film(&game, &bytes, &assets, stored_output(&logs, index))
     });
     let film = film.await.map_err(ApiError::internal)??;
     Ok(([(header::CONTENT_TYPE, "application/json")], film).into_response())
 }
 
-fn trial_film(
+/// The bot's output in a trial game, as the check has stored it.
+fn stored_output(logs: &std::path::Path, index: usize) -> Vec<BotOutputLine> {
+    let line = |line: &serde_json::Value| {
+        let (turn, seat) = (line["turn"].as_u64()? as u32, line["seat"].as_u64()? as u8);
+        Some(BotOutputLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })
+    };
+    let kept = std::fs::read(logs).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let kept: serde_json::Value = kept.unwrap_or_default();
+    kept[index].as_array().into_iter().flatten().filter_map(line).collect()
+}
+
+/// Film of a trial game.
+pub fn trial_film(
     game: &str,
     bytes: &[u8],
     assets: &agon_core::Assets,
-    logs: &std::path::Path,
-    index: usize,
+    bot_output: Vec<BotOutputLine>,
 ) -> ApiResult<Vec<u8>> {
-    use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
+    use agon_engine::film::json::{FilmExtras, to_json};
     let any_game = agon_engine::any_game(game).map_err(ApiError::internal)?;
     let (record, _) = agon_core::record::read(bytes, 1).map_err(ApiError::internal)?;
     // A trial game that was played with an earlier word list of the competition cannot be shown any more.
@@ -474,14 +504,7 @@ fn trial_film(
         tracing::warn!(%error, "a trial game cannot be shown");
         ApiError::not_found("trial")
     })?;
-    let line = |line: &serde_json::Value| {
-        let (turn, seat) = (line["turn"].as_u64()? as u32, line["seat"].as_u64()? as u8);
-        Some(BotOutputLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })
-    };
-    let kept = std::fs::read(logs).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let kept: serde_json::Value = kept.unwrap_or_default();
-    let lines = kept[index].as_array().into_iter().flatten().filter_map(line).collect();
-    let extras = FilmExtras { bot_output: lines, ..FilmExtras::default() };
+    let extras = FilmExtras { bot_output, ..FilmExtras::default() };
     serde_json::to_vec(&to_json(any_game.info(), film.as_ref(), &extras)).map_err(ApiError::internal)
 }
 

@@ -107,6 +107,11 @@ pub struct RunningCompetition {
 )]
 async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<SystemInfo>> {
     caller.organiser()?;
+    Ok(Json(measure(&app).await?))
+}
+
+/// Measures the machine.
+pub async fn measure(app: &AppState) -> ApiResult<SystemInfo> {
     let mut running = Vec::new();
     for (id, stats) in app.runs.all() {
         let name = app.site_db.competition(&id).await.map_or_else(|_| id.clone(), |found| found.name);
@@ -121,7 +126,7 @@ async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<S
     let data = app.config.data.clone();
     let measured = tokio::task::spawn_blocking(move || (memory(), load(), disk(&data), layers()));
     let (memory, load, disk, sandbox) = measured.await.map_err(ApiError::internal)?;
-    Ok(Json(SystemInfo {
+    Ok(SystemInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_ms: app.started.elapsed().as_millis() as u64,
         cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -135,7 +140,7 @@ async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<S
         },
         watchers: app.streams.total() as i64,
         running,
-    }))
+    })
 }
 
 fn memory() -> Memory {

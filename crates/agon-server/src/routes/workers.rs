@@ -210,6 +210,11 @@ async fn banned_workers(handle: &CompetitionHandle) -> ApiResult<Vec<BannedWorke
 )]
 async fn workers(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<Workers>> {
     caller.organiser()?;
+    Ok(Json(list(&app).await?))
+}
+
+/// All workers, as of their last heartbeat.
+pub async fn list(app: &AppState) -> ApiResult<Workers> {
     let mut list = Workers {
         server: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -217,17 +222,17 @@ async fn workers(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
         jobs: None,
         banned: Vec::new(),
     };
-    let Some(grid) = &app.grid else { return Ok(Json(list)) };
+    let Some(grid) = &app.grid else { return Ok(list) };
     list.server = Some(grid.link.url().to_owned());
     list.workers =
-        grid.directory.workers().into_iter().map(|worker| Worker::from_info(&app, worker)).collect();
+        grid.directory.workers().into_iter().map(|worker| Worker::from_info(app, worker)).collect();
     list.jobs = grid.job_counts().await;
     for (id, _) in app.runs.all() {
         if let Ok(handle) = app.competitions.get(&id) {
             list.banned.extend(banned_workers(&handle).await?);
         }
     }
-    Ok(Json(list))
+    Ok(list)
 }
 
 /// Path parameter of a worker.

@@ -41,9 +41,10 @@ async fn entrant_lines(
         };
         let mut contributor = None;
         if let Some(account) = entrant.account {
-            contributor = Some(match names.get(&account) {
-                Some(name) => name.clone(),
-                None => names.entry(account).or_insert(site_db.account(account).await?.name).clone(),
+            contributor = Some(match (entrant.team, names.get(&account)) {
+                (Some(team), _) => site_db.team(team).await?.name,
+                (None, Some(name)) => name.clone(),
+                (None, None) => names.entry(account).or_insert(site_db.account(account).await?.name).clone(),
             });
         }
         let own = marks.iter().filter(|(marked, _)| *marked == entrant.id);

@@ -8,6 +8,7 @@ use agon_core::{GameInfo, Seat};
 use agon_league::Entrant;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{LiveGame, LiveGames, RunEvent, RunListener};
+use agon_site_db::{CompetitionState, StandingsFreeze};
 use agon_store::Timestamp;
 use serde::Serialize;
 
@@ -81,6 +82,8 @@ pub struct RunEvents<'f> {
     table_changed: bool,
     /// Called with each progress event.
     on_progress: Option<Box<dyn Fn() + 'f>>,
+    /// Stores a freeze of the standings that begins.
+    on_freeze: Option<Box<dyn Fn(StandingsFreeze) + 'f>>,
 }
 
 impl<'f> RunEvents<'f> {
@@ -109,6 +112,7 @@ impl<'f> RunEvents<'f> {
             last_table: now,
             table_changed: false,
             on_progress: None,
+            on_freeze: None,
         }
     }
 
@@ -117,6 +121,31 @@ impl<'f> RunEvents<'f> {
     pub fn with_on_progress(mut self, call: impl Fn() + 'f) -> Self {
         self.on_progress = Some(Box::new(call));
         self
+    }
+
+    /// Sets a function that stores a freeze of the standings that begins.
+    #[must_use]
+    pub fn with_on_freeze(mut self, store: impl Fn(StandingsFreeze) + 'f) -> Self {
+        self.on_freeze = Some(Box::new(store));
+        self
+    }
+
+    /// Freezes the standings if the file says so: at a moment, or when a phase starts.
+    fn freeze_if_due(&self, event: &RunEvent<'_>) {
+        let handle = &self.competition_handle;
+        let due = match event {
+            RunEvent::PhaseStarted { phase, done, .. } => {
+                let freezes = self.competition.phases.get(*phase as usize).is_some_and(|phase| phase.freeze);
+                freezes.then(|| (Timestamp::now(), *done == 0))
+            }
+            _ => None,
+        };
+        let at_moment =
+            || handle.freeze().is_none().then(|| handle.frozen_since(CompetitionState::Running)).flatten();
+        let Some((since, again)) = due.or_else(|| at_moment().map(|since| (since, false))) else { return };
+        if let (Some(freeze), Some(store)) = (handle.begin_freeze(since, again), &self.on_freeze) {
+            store(freeze);
+        }
     }
 
     fn publish_progress(&mut self, now: Instant) {
@@ -177,6 +206,7 @@ impl<'f> RunEvents<'f> {
 
 impl RunListener for RunEvents<'_> {
     fn event(&mut self, event: &RunEvent<'_>) {
+        self.freeze_if_due(event);
         let now = Instant::now();
         let at_once = match event {
             RunEvent::PhaseStarted { phase, expected, done, .. } => {

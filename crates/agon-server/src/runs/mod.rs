@@ -92,6 +92,7 @@ pub fn play(app: &AppState, id: &str) {
 /// Resumes checks and competitions that were interrupted when the server stopped.
 pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
     crate::uploads::start(app).await?;
+    crate::practice::start(app).await?;
     let running = all_competitions(&app.site_db).await?.into_iter();
     for one in running.filter(|one| one.state == CompetitionState::Running) {
         play(app, &one.id);
@@ -102,13 +103,14 @@ pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
 /// Stops all runs and returns when they have ended. `app.is_stopping()` must be true. The caller waits at most `config.grace`.
 pub async fn shut_down(app: &AppState) {
     app.check_queue.wake();
+    app.practice.wake();
     loop {
         {
             let active = app.runs.lock_active();
             for run in active.values().filter(|run| !run.stop.is_requested()) {
                 run.stop.request();
             }
-            if active.is_empty() && app.check_queue.is_idle() {
+            if active.is_empty() && app.check_queue.is_idle() && app.practice.is_idle() {
                 return;
             }
         }

@@ -10,7 +10,7 @@ use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
-use agon_site_db::CompetitionState;
+use agon_site_db::{CompetitionState, StandingsFreeze};
 use agon_store::PhaseState;
 use tokio::runtime::Handle;
 
@@ -145,7 +145,9 @@ fn play_slice(
     let info = loaded.table.info();
     let events =
         RunEvents::new(competition_handle.clone(), &loaded.competition, info, Arc::clone(&live_games), stats);
-    let mut events = events.with_on_progress(|| executor.update_worker_stats(id));
+    let mut events = events
+        .with_on_progress(|| executor.update_worker_stats(id))
+        .with_on_freeze(|freeze| store_freeze(app, id, handle, freeze));
     let context = RunContext {
         runtime: &runtime,
         executor: executor.executor(),
@@ -163,6 +165,17 @@ fn play_slice(
     let ended = ended?;
     closed?;
     Ok(RunSlice::Ended(ended))
+}
+
+/// Stores a freeze of the standings. Until then, and after an error, it is in force in this process.
+fn store_freeze(app: &AppState, id: &str, handle: &Handle, freeze: StandingsFreeze) {
+    let (app, id) = (app.clone(), id.to_owned());
+    // The caller may be inside a runtime, where it must not block.
+    handle.spawn(async move {
+        if let Err(error) = app.site_db.set_standings_freeze(&id, freeze).await {
+            tracing::error!(%error, id, "the freeze of the standings cannot be stored");
+        }
+    });
 }
 
 /// The phase before which the competition waits, if no organiser allowed it to start. A run that was stopped between two phases does not

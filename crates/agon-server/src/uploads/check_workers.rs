@@ -15,15 +15,17 @@ use agon_engine::film::json::BotOutputLine;
 use agon_files::AtomicFile;
 use agon_host::BotRejection;
 use agon_site_db::{
-    CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionPlace, SubmissionState,
+    AccountId, CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, NotificationKind, Submission, SubmissionPlace, SubmissionState,
     SubmissionVerdict,
 };
 use agon_store::Timestamp;
 use tokio::runtime::Handle;
 
+use super::draft_checks::DraftVerdict;
 use super::report::CheckReport;
 use super::{SubmissionMeta, find_bot, submission_folder};
 use crate::error::StartError;
+use crate::notify::{self, Notice};
 use crate::runs::{competition_file, entrants};
 use crate::state::AppState;
 
@@ -174,6 +176,7 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
 
 /// Acts on a verdict. A rejected first version withdraws its entrant, so that only the submission remains. An accepted one is shown.
 async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
+    notify_check_done(app, one, accepted).await;
     if !accepted {
         let earlier =
             app.site_db.accepted_for_phase(&one.competition, i32::MAX as u32).await.unwrap_or_default();
@@ -193,6 +196,9 @@ async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
         detail: "{}".to_owned(),
     };
     let _ = app.site_db.append_audit(&entry).await;
+    // The new version joins the practice ladder.
+    app.practice.ladders.refresh();
+    app.practice.wake();
     if let Ok(competition) = app.site_db.competition(&one.competition).await {
         if matches!(
             competition.state,
@@ -203,6 +209,20 @@ async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
             handle.changed();
         }
     }
+}
+
+/// Tells the bot's author, or all members of its team, that the check is finished.
+async fn notify_check_done(app: &AppState, one: &Submission, accepted: bool) {
+    let Ok(entrant) = app.site_db.entrant(one.entrant).await else { return };
+    let name = app.site_db.competition(&one.competition).await.map_or_else(|_| one.competition.clone(), |c| c.name);
+    let outcome = if accepted { "is accepted" } else { "was not accepted: read its report" };
+    let notice = Notice {
+        kind: NotificationKind::CheckDone,
+        topic: format!("submission/{}", one.id),
+        link: format!("/s/{}", one.id),
+        text: format!("{} in {name} {outcome}.", entrant.name),
+    };
+    notify::send_to_managers(app, &entrant, &notice).await;
 }
 
 /// Everything a check needs, so that it can run in its own thread.
@@ -219,12 +239,47 @@ struct CheckJob {
     shown: SelfDescription,
 }
 
+/// What is checked, and for whom.
+pub(super) struct CheckSubject {
+    /// Id of the competition.
+    pub competition: String,
+    /// The author.
+    pub account: AccountId,
+    /// Name that tables show.
+    pub name: String,
+    /// First phase (from 0) in which it plays.
+    pub from_phase: u32,
+    /// Path of the files, relative to the competition's folder.
+    pub bot_path: String,
+}
+
+/// Checks files that were not submitted. Waits for the result.
+pub(super) fn check_files(app: &AppState, handle: &Handle, subject: &CheckSubject) -> DraftVerdict {
+    let verdict = match prepare(app, handle, subject) {
+        Ok(job) => run_with_timeout(job),
+        Err(message) => CheckVerdict::check_failed(&message),
+    };
+    let CheckVerdict { state, report, records, logs, .. } = verdict;
+    DraftVerdict { state: state.name(), report, records, logs }
+}
+
 fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<CheckJob, String> {
+    let entrant = handle.block_on(app.site_db.entrant(one.entrant)).map_err(|error| error.to_string())?;
+    let subject = CheckSubject {
+        competition: one.competition.clone(),
+        account: one.account,
+        name: entrant.name,
+        from_phase: one.from_phase,
+        bot_path: format!("bots/{}/{}", one.entrant, one.id),
+    };
+    prepare(app, handle, &subject)
+}
+
+fn prepare(app: &AppState, handle: &Handle, one: &CheckSubject) -> Result<CheckJob, String> {
     let competition =
         handle.block_on(app.site_db.competition(&one.competition)).map_err(|e| e.to_string())?;
     let data = app.config.data.canonicalize().map_err(|error| error.to_string())?;
     let competition_folder = data.join("competitions").join(&competition.id);
-    let relative_folder = format!("bots/{}/{}", one.entrant, one.id);
     let read = competition_file::provisional(&competition.preset, &competition.game, &[]);
     let read = read.map_err(|error| error.message().to_owned())?;
     let phase = read.phases.get(one.from_phase as usize).or(read.phases.first());
@@ -245,13 +300,12 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
             settings.push(format!("{name}={most}"));
         }
     }
-    let entrant = handle.block_on(app.site_db.entrant(one.entrant)).map_err(|error| error.to_string())?;
     let account = handle.block_on(app.site_db.account(one.account)).map_err(|error| error.to_string())?;
     Ok(CheckJob {
-        shown: SelfDescription { name: Some(entrant.name), contributor: Some(account.name) },
+        shown: SelfDescription { name: Some(one.name.clone()), contributor: Some(account.name) },
         game: competition.game,
         competition_folder,
-        bot_path: relative_folder,
+        bot_path: one.bot_path.clone(),
         settings,
         data,
         deadline: Instant::now() + CHECK_TIMEOUT,

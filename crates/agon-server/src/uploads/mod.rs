@@ -1,13 +1,14 @@
 //! Submitted bots: uploads, and the queue of their checks.
 //!
 //! [`budget`] limits what uploads can use, [`upload`] writes the files of a form to disk, [`unpack`] turns them into a bot's folder by the strict rules for archives, [`find_bot`]
-//! finds the bot in it, [`check_workers`] runs `agon check` in the sandbox. User input becomes a path only through those rules. The folders
+//! finds the bot in it, [`check_workers`] runs `agon check` in the sandbox, [`draft_checks`] runs it for what authors have not submitted yet. User input becomes a path only through those rules. The folders
 //! themselves have generated names: `competitions/ID/bots/ENTRANT/SUBMISSION/`. A submission is in the site database before it is
 //! acknowledged, so a killed server loses nothing.
 
 pub mod budget;
 pub mod check_workers;
 pub mod deadline;
+pub mod draft_checks;
 pub mod find_bot;
 pub mod report;
 pub mod unpack;

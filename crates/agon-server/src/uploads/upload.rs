@@ -46,6 +46,8 @@ pub struct Upload {
     pub default_name: Option<String>,
     /// The bot's role.
     pub role: Option<String>,
+    /// Id of the team that the bot plays for.
+    pub team: Option<String>,
     /// Name of the bot's class.
     pub class: Option<String>,
     /// The marks, as sent: `AI`, or `AI=note`.
@@ -184,6 +186,7 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
         name: None,
         default_name: None,
         role: None,
+        team: None,
         class: None,
         marks: Vec::new(),
         files: Vec::new(),
@@ -208,13 +211,14 @@ async fn read_form(spooled: SpooledForm, form: &mut Multipart, max_bytes: u64) -
             "name" => upload.name = read_text("name", field).await?,
             "default_name" => upload.default_name = read_text("default_name", field).await?,
             "role" => upload.role = read_text("role", field).await?,
+            "team" => upload.team = read_text("team", field).await?,
             "class" => upload.class = read_text("class", field).await?,
             "mark" if upload.marks.len() < MAX_MARKS => upload.marks.extend(read_text("mark", field).await?),
             "mark" => return Err(ApiError::invalid("mark", format!("more than {MAX_MARKS} marks"))),
             other => {
                 let what = format!("unknown field `{}`", other.chars().take(40).collect::<String>());
                 return Err(ApiError::invalid("form", what)
-                    .hint("use only name, default_name, role, class, mark and file"));
+                    .hint("use only name, default_name, role, team, class, mark and file"));
             }
         }
     }

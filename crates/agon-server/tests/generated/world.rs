@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use agon_site_db::{Account, AccountId, CompetitionState, Role};
+use agon_server::played_games::NewPlayedGame;
+use agon_server::practice::ladder_games::settings_json;
+use agon_server::practice::play::{GameToPlay, play_game};
+use agon_site_db::{Account, AccountId, CompetitionState, PlayedKind, PlayedSeat, Role};
 use agon_store::Timestamp;
 use serde_json::{Value, json};
 
@@ -218,9 +221,49 @@ impl World {
         *request.body_mut() = body.into();
         let answer = author.ask(request).await;
         assert_eq!(answer.status, 201, "{}", answer.json);
+        let challenge =
+            json!({"game": "connect-five", "bots": [{"house": "random"}, {"house": "stacker"}], "games": 1});
+        let answer = organiser.post("challenges", challenge).await;
+        assert_eq!(answer.status, 201, "{}", answer.json);
+        self.store_game().await;
         let rule = json!({"kind": "void", "phase": 1, "match": "1-1", "reason": "a test"});
         let answer = organiser.post("competitions/solitude/rulings", rule).await;
         assert_eq!(answer.status, 201, "{}", answer.json);
+    }
+
+    /// Plays a game of two house bots and stores it as a game of a visitor.
+    async fn store_game(&self) {
+        let table = agon_engine::any_game("connect-five").unwrap();
+        let settings = agon_core::Settings::defaults(table.info().settings);
+        let names = ["random", "stacker"];
+        let seats = names.map(|name| agon_engine::PlayerSpec::House(name.to_owned()));
+        let game = GameToPlay {
+            game: table.as_ref(),
+            settings: &settings,
+            assets: &agon_core::Assets::none(),
+            seats: &seats,
+            seed: 7,
+            timeout: std::time::Duration::from_mins(1),
+        };
+        let played = play_game(game, &|| false).unwrap();
+        let seat = |name: &str| PlayedSeat {
+            name: name.to_owned(),
+            house: Some(name.to_owned()),
+            ..PlayedSeat::default()
+        };
+        let new = NewPlayedGame {
+            game: "connect-five".to_owned(),
+            kind: PlayedKind::Person,
+            seats: names.map(seat).to_vec(),
+            settings: settings_json(&settings),
+            seed: played.seed,
+            outcome: serde_json::to_value(&played.outcome).unwrap(),
+            record: played.record,
+            started: played.started,
+            ended: played.ended,
+            owner: None,
+        };
+        self.site.app.played_games.store(new).await.unwrap();
     }
 
     /// Reads the current values for path parameters.
@@ -289,6 +332,11 @@ impl World {
                 }
             }
         }
+        for (path, word) in [("challenges", "challenges"), ("played", "played")] {
+            for one in organiser.get(path).await.json["items"].as_array().into_iter().flatten() {
+                put(word, &one["id"]);
+            }
+        }
         add_addresses(&mut addresses);
         for (word, values) in [
             ("phases", &["1", "1", "1", "2"][..]),
@@ -299,6 +347,8 @@ impl World {
             ("faults", &["1", "2", "0"]),
             ("rulings", &["1", "2"]),
             ("logs", &["1"]),
+            ("people", &["author", "organiser"]),
+            ("teams", &["1", "2"]),
             ("n", &["1", "2", "0"]),
         ] {
             for value in values {

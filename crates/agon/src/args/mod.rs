@@ -17,7 +17,7 @@ use grid::Nats;
 pub use competition::{Export, Import, Init, Report, Run, Table, Update};
 pub use grid::{Worker, Workers};
 pub use log::{LogFormat, LogOptions};
-pub use server::{Serve, SignUp, Submit};
+pub use server::{PlayAccess, PracticeMode, Serve, SignUp, SmtpTls, Submit};
 
 /// Runs programming-bot competitions: five games, your bots, reproducible records.
 #[derive(Parser, Debug)]
@@ -224,7 +224,7 @@ pub struct New {
 #[command(
     after_help = "BOT is house:NAME (see `agon bots GAME`), a folder or .zip with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
  describes the protocol; in Word Racer a command speaks the game's text protocol, json:COMMAND speaks JSON), or human (you, in this \
- terminal). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder.\n\n\
+ terminal, or with --web in the browser). Name one BOT for each seat. Programs run in the sandbox. Commands start in the current folder.\n\n\
  Exit code 0: all games were played. 1: stopped by CTRL-C; the table so far is printed."
 )]
 pub struct Play {
@@ -281,6 +281,24 @@ pub struct Play {
     /// Play step by step: show each turn and wait for Enter before the next one
     #[arg(long, conflicts_with_all = ["json", "watch"])]
     pub step: bool,
+    /// Play your seats in the browser: prints a link for each `human`; only this machine can open it
+    #[arg(long, conflicts_with_all = ["watch", "step", "logs", "match_games"])]
+    pub web: bool,
+    /// Clock of persons in the browser: that of the rules, or none [default: none]; bots always have the clock of the rules
+    #[arg(long, value_enum, requires = "web")]
+    pub clock: Option<PlayClock>,
+    /// Open the links in the browser
+    #[arg(long, requires = "web")]
+    pub open: bool,
+}
+
+/// Value of `--clock`.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlayClock {
+    /// The time limits of the rules
+    Rules,
+    /// No time limit for persons
+    None,
 }
 
 /// Parses `--stateless`. Only the value `strict` is left.
@@ -348,6 +366,15 @@ pub struct Check {
     pub json: bool,
 }
 
+/// Theme of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum PictureTheme {
+    /// Dark on light
+    Light,
+    /// Light on dark
+    Dark,
+}
+
 /// `agon replay`
 #[derive(Args, Debug)]
 pub struct Replay {
@@ -371,6 +398,33 @@ pub struct Replay {
     /// Write the replay as one HTML page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json"])]
     pub html: Option<PathBuf>,
+    /// Write one turn as a picture
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json", "html", "verify"])]
+    pub png: Option<PathBuf>,
+    /// Write the game, or a part of it, as an animated GIF
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json", "html", "verify"])]
+    pub gif: Option<PathBuf>,
+    /// With --png: the turn, 0 for the start [default: the end]
+    #[arg(long, value_name = "N", requires = "png")]
+    pub turn: Option<usize>,
+    /// With --gif: the first turn, 0 for the start [default: 0]
+    #[arg(long, value_name = "N", requires = "gif")]
+    pub from: Option<usize>,
+    /// With --gif: the last turn [default: the end]
+    #[arg(long, value_name = "M", requires = "gif")]
+    pub to: Option<usize>,
+    /// With --gif: turns per second [default: about 20 seconds for the whole]
+    #[arg(long, value_name = "N", requires = "gif")]
+    pub speed: Option<f64>,
+    /// With --png or --gif: what this seat could see, instead of everything
+    #[arg(long, value_name = "N")]
+    pub seat: Option<u8>,
+    /// With --png or --gif: width in pixels [default: 640]
+    #[arg(long, value_name = "PIXELS")]
+    pub width: Option<u32>,
+    /// With --png or --gif: the theme
+    #[arg(long, value_enum, default_value_t = PictureTheme::Dark)]
+    pub theme: PictureTheme,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

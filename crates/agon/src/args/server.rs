@@ -18,6 +18,28 @@ pub enum SignUp {
     Closed,
 }
 
+/// Visitors who may play in the browser.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PlayAccess {
+    /// Every visitor.
+    Everyone,
+    /// Only users who are signed in.
+    Accounts,
+    /// Nobody.
+    Off,
+}
+
+/// Practice outside of competitions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PracticeMode {
+    /// Practice ladders and challenges.
+    All,
+    /// Challenges only.
+    Challenges,
+    /// Nothing.
+    Off,
+}
+
 /// `agon serve`
 #[derive(Args, Debug)]
 #[command(
@@ -65,12 +87,53 @@ pub struct Serve {
     /// Live streams for viewers from one address who are not signed in
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub streams_per_address: usize,
+    /// Visitors who may play against bots in the browser
+    #[arg(long, value_name = "WHO", value_enum, default_value = "everyone")]
+    pub play: PlayAccess,
+    /// Games of persons at the same time in which programs play; house bots are not counted [default: number of CPU cores]
+    #[arg(long, value_name = "N")]
+    pub play_programs: Option<usize>,
+    /// Practice outside of competitions
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
+    pub practice: PracticeMode,
+    /// Disk space for the records of games outside of competitions; the oldest practice games are removed first
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub played_total: u64,
     /// Parallel games of all competitions together, if no workers play them [default: number of CPU cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Mail server for notifications and new passwords, HOST or HOST:PORT [default: the site sends no mails]
+    #[arg(long, value_name = "HOST", requires = "mail_from")]
+    pub smtp: Option<String>,
+    /// Encryption of the connection to the mail server; `off` only for a server on this machine
+    #[arg(long, value_name = "TLS", value_enum, default_value = "implicit")]
+    pub smtp_tls: SmtpTls,
+    /// User name for the mail server; the password is read from `AGON_SMTP_PASSWORD_FILE` or `AGON_SMTP_PASSWORD`
+    #[arg(long, value_name = "NAME")]
+    pub smtp_user: Option<String>,
+    /// Sender of the mails, such as "Agon <agon@example.org>"
+    #[arg(long, value_name = "ADDRESS")]
+    pub mail_from: Option<String>,
+    /// Notification mails to one account per hour; more are sent together
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub mails_per_hour: u32,
+    /// Let webhooks reach addresses that are not on the public Internet, and without TLS
+    #[arg(long)]
+    pub private_webhooks: bool,
     /// NATS server for workers. With it, workers play all games; without it, this machine does.
     #[command(flatten)]
     pub nats: Nats,
+}
+
+/// Encryption of the connection to a mail server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SmtpTls {
+    /// TLS from the first byte, usually on port 465
+    Implicit,
+    /// Changes to TLS after the greeting, usually on port 587
+    Starttls,
+    /// No encryption
+    Off,
 }
 
 /// `agon submit`
@@ -95,6 +158,9 @@ pub struct Submit {
     /// Role of a new bot, in games with roles
     #[arg(long, value_name = "ROLE", conflicts_with_all = ["bot", "version_of"])]
     pub role: Option<String>,
+    /// Submit a new bot for one of your teams
+    #[arg(long, value_name = "TEAM", conflicts_with_all = ["bot", "version_of"])]
+    pub team: Option<String>,
     /// Submit a new version of your bot with this number (see its page)
     #[arg(long, value_name = "ID", conflicts_with = "version_of")]
     pub bot: Option<i64>,

@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use super::play_series;
 use super::play_tables::PlayTables;
+use super::play_web;
 use crate::args::Play;
 use crate::console::Terminal;
 use crate::console::step::StepReporter;
@@ -50,6 +51,10 @@ pub fn run(args: &Play) -> Result<(), Diagnostic> {
     let mut results = PlayResults::new(&job)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, job.table.info(), &job.seats));
     let logs = logs.transpose()?;
+    if args.web {
+        results.add(play_web::run(&job)?)?;
+        return results.finish(&job, false);
+    }
     if args.step || job.seats.contains(&PlayerSpec::Human) {
         play_at_terminal(&job, &mut results, logs.as_ref())?;
         return results.finish(&job, false);
@@ -119,6 +124,7 @@ fn play_at_terminal(
     let mut room = GameHooks {
         reporter: Some(reporter),
         console: Some(&mut console),
+        persons: None,
         recorder: Some(&mut recorder),
         log: log.as_mut().map(|log| &mut **log as &mut dyn TurnLog),
     };

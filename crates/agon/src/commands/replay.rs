@@ -10,6 +10,7 @@ use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
 use serde_json::{Value as Json, json};
 
+use super::replay_pictures;
 use crate::args::Replay;
 use crate::output_file::OutputFile;
 use crate::record_files::{self, digest_of};
@@ -50,6 +51,16 @@ pub fn run(args: &Replay) -> Result<(), Diagnostic> {
         let info = *info;
         let films: Vec<_> = films.into_iter().map(|(_, _, film)| film).collect();
         return watch::watch(info, &films, args.every, args.numbers);
+    }
+    if replay_pictures::is_wanted(args) {
+        return replay_pictures::write(args, &films);
+    }
+    if args.seat.is_some() || args.width.is_some() {
+        let option = if args.seat.is_some() { "--seat" } else { "--width" };
+        return Err(Diagnostic::wrong_use(
+            format!("{option} is for pictures only"),
+            "add --png FILE or --gif FILE",
+        ));
     }
     if let Some(path) = &args.html {
         return write_page(path, &films);

@@ -50,6 +50,9 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
             None => form.text("default_name", Some(stem)),
         };
         form = form.text("role", args.role.as_deref());
+        if let Some(team) = &args.team {
+            form = form.text("team", Some(&find_team(&client, team)?));
+        }
         format!("competitions/{competition}/bots")
     };
     let answer = client.post_form(&path, &form)?;
@@ -70,6 +73,24 @@ pub fn run(args: &Submit) -> Result<(), Diagnostic> {
         submission = client.get(&format!("submissions/{id}"))?.success()?;
     }
     print_result(args, &server, submission)
+}
+
+/// Id of the caller's team with this name.
+fn find_team(client: &Client, name: &str) -> Result<String, Diagnostic> {
+    let mine = client.get("me/teams")?.success()?;
+    let teams = mine["teams"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let found = teams.iter().find(|team| {
+        team["name"].as_str().is_some_and(|own| own.to_lowercase() == name.to_lowercase())
+    });
+    if let Some(id) = found.and_then(|team| team["id"].as_i64()) {
+        return Ok(id.to_string());
+    }
+    let names: Vec<&str> = teams.iter().filter_map(|team| team["name"].as_str()).collect();
+    let hint = match names.as_slice() {
+        [] => "create a team on your account page, or omit --team".to_owned(),
+        names => format!("your teams: {}", names.join(", ")),
+    };
+    Err(Diagnostic::wrong_use(format!("--team: you have no team `{name}`"), hint))
 }
 
 /// Prints the check result.

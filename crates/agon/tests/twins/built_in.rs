@@ -30,7 +30,8 @@ pub fn play<G: PlayableGame>(settings: &[&str], seed: u64, games: u32, bots: &[M
     let series = Settings::parse(G::info().settings, pairs).unwrap();
     let names: Vec<String> = (0..bots.len()).map(|i| format!("twin-{i}")).collect();
     let mut recorder = Recorder::new();
-    let mut room = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    let mut room =
+        GameHooks { reporter: None, console: None, persons: None, recorder: Some(&mut recorder), log: None };
     let mut chairs: Vec<SeatedPlayer<G>> = Vec::new();
     let mut told = Vec::new();
     for index in 0..games {

@@ -21,7 +21,6 @@ export const account = {
     signUp: 'Sign up',
     byInvitation: 'Accounts are created by invitation. Open the invitation link from an organiser.',
     closed: 'Sign-up is closed.',
-    forgotten: 'Forgot your password? Ask an organiser for a new invitation.',
     already: (name: string) => `You are signed in as ${name}.`,
     continueLink: 'Continue',
   },

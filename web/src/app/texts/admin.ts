@@ -18,7 +18,7 @@ export const admin = {
   title: 'Dashboard',
   notAllowed: 'The dashboard is for organisers only.',
   notAllowedHint: 'Sign in with an organiser account, or ask an organiser for the role.',
-  tabs: { competitions: 'Competitions', users: 'Users', system: 'System', workers: 'Workers', audit: 'Audit log' },
+  tabs: { competitions: 'Competitions', users: 'Users', comments: 'Comments', system: 'System', workers: 'Workers', audit: 'Audit log' },
   tabsLabel: 'Dashboard sections',
 
   stateAbout: (state: CompetitionState, accepts: boolean) =>
@@ -289,7 +289,7 @@ export const admin = {
 
   system: {
     title: 'System',
-    lead: 'Updates every five seconds.',
+    lead: 'Updates by itself.',
     version: 'Version',
     uptime: 'Uptime',
     cores: 'Cores',
@@ -326,7 +326,7 @@ export const admin = {
 
   workers: {
     title: 'Workers',
-    lead: (server: string) => `Machines that play games for this server, connected through ${server}. Updates every two seconds.`,
+    lead: (server: string) => `Machines that play games for this server, connected through ${server}. Updates by itself.`,
     stale: 'No response from the server. These figures are outdated.',
     local: 'All games are played on the server’s machine.',
     localHint: 'To use other machines, start the server with `agon serve --nats URL` and run `agon worker --nats URL` on each of them.',

@@ -13,6 +13,7 @@ export const texts = {
   disqualified: (why: string) => `Disqualified: ${why}`,
   mark: (mark: string, note: string | null) => (note === null ? mark : `${mark}: ${note}`),
   newVersion: 'Submit a new version',
+  play: 'Play against this bot',
   phases: 'Results by phase',
   phase: 'Phase',
   rank: 'Rank',

@@ -22,6 +22,7 @@ export const texts = {
     standings: 'Table',
     bracket: 'Bracket',
     schedule: 'Schedule',
+    practice: 'Practice',
     rules: 'Rules',
     analysis: 'Analysis',
     proof: 'Proof',
@@ -42,6 +43,7 @@ export const texts = {
   leads: (name: string) => `${name} takes the lead.`,
 
   overview: {
+    play: (game: string) => `Play ${game} yourself`,
     standings: 'Standings',
     standingsSoFar: 'Standings so far',
     winners: 'Winners',

@@ -8,6 +8,7 @@ export const texts = {
   whatOne: 'the game',
   none: 'No games.',
   back: 'Games',
+  play: 'Play this game',
   seats: (min: number, max: number) => (min === max ? plural(min, 'bot') : `${min} to ${max} bots`),
   facts: { seats: 'Seats', roles: 'Roles', clock: 'Clock', score: 'Score', faults: 'Fault penalty' },
   score: (name: string, better: 'higher' | 'lower') => `${name}, ${better} is better`,

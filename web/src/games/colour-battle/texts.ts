@@ -13,6 +13,8 @@ export const texts = {
   start: (bots: number, side: number) => `${bots} bots on a canvas of ${side} by ${side} white tiles.`,
   canvas: (side: number) => `Canvas, ${side} by ${side} tiles, y axis upwards.`,
   chart: { title: 'Territory', what: 'share of the canvas', unit: '%' },
+  inputPrompt: 'Choose a step, or stay.',
+  input: { U: 'Up', D: 'Down', L: 'Left', R: 'Right', S: 'Stay' } as { [answer: string]: string },
   surgeName: 'Surge',
   surge: (name: string, gain: string, rounds: number) => `${name} gains ${gain} % in ${plural(rounds, 'round')}`,
 };

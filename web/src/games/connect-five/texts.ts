@@ -19,6 +19,8 @@ export const texts = {
   full: 'The board is full: a draw.',
   fault: (name: string, fault: string) => `${name} loses: ${fault}.`,
   answer: (token: string) => `column ${token}`,
+  inputPrompt: 'Choose a column.',
+  input: (column: number) => `Column ${column}`,
   board: 'Board, nine columns and seven rows',
   game: (number: number) => `Game ${number} of the match`,
   moves: 'Moves',

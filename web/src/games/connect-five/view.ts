@@ -29,9 +29,10 @@ export interface ConnectFiveFrame {
   last: LastMove | null;
   /** Cells of the winning line, `[row, column]`. */
   line: [number, number][];
-  special: [number, number];
-  p: number;
-  q: number;
+  /** Empty for a player, as long as the game runs. */
+  special: number[];
+  p: number | null;
+  q: number | null;
   played: number;
   ended: string | null;
   winner: number | null;

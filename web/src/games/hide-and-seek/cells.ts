@@ -25,7 +25,7 @@ export function wallPath(map: number[][]): string {
   return path;
 }
 
-export const union = (a: number[], b: number[]): number[] => a.map((row, y) => row | (b[y] ?? 0));
+export const union = (a: number[], b: number[]): number[] => Array.from({ length: Math.max(a.length, b.length) }, (_, y) => (a[y] ?? 0) | (b[y] ?? 0));
 
 /** Cells that stay in view, that come into view and that go out of view. */
 export function viewChange(before: number[], now: number[]): { stays: number[]; comes: number[]; goes: number[] } {

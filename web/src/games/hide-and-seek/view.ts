@@ -10,15 +10,16 @@ import { texts } from './texts';
 
 export type Cell = [number, number];
 
+/** What is hidden from a player is null, or empty. */
 export interface Runner {
-  pos: Cell;
+  pos: Cell | null;
   spawn: Cell;
   enemy_is_visible: boolean;
-  enemy_pos: Cell;
-  enemy_pos_since: number;
+  enemy_pos: Cell | null;
+  enemy_pos_since: number | null;
   /** Visible cells: a bit mask for each row. */
   view: number[];
-  walked: number;
+  walked: number | null;
 }
 
 export interface HideAndSeekFrame {
@@ -39,7 +40,7 @@ export const frameOf = (frames: FrameIndex, turn: number): HideAndSeekFrame => f
 
 function describe(frames: FrameIndex, turn: number): string {
   const { last, sees, ending, score } = frameOf(frames, turn);
-  if (!last) return `${texts.start} ${sees ? texts.visible : texts.notVisible}`;
+  if (!last) return `${turn === 0 ? texts.start : texts.unseen} ${sees ? texts.visible : texts.notVisible}`;
   const name = frames.film.names[last.seat] ?? '';
   const parts: string[] = [];
   if (last.fault !== null) parts.push(texts.faulted(name, last.fault));

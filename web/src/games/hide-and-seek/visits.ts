@@ -39,7 +39,9 @@ export class VisitLog {
     if (turn < this.countedTurn || this.countedTurn < 0) {
       this.counts = new Uint16Array(2 * CELLS);
       const start = frameOf(frames, 0);
-      [start.seeker, start.hider].forEach(({ pos }, seat) => (this.counts[seat * CELLS + pos[1] * SIDE + pos[0]] = 1));
+      [start.seeker, start.hider].forEach(({ pos }, seat) => {
+        if (pos) this.counts[seat * CELLS + pos[1] * SIDE + pos[0]] = 1;
+      });
       this.countedTurn = 0;
     }
     for (let t = this.countedTurn + 1; t <= turn; t += 1) {

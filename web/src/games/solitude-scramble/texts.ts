@@ -10,6 +10,8 @@ export const texts = {
   chart: { title: 'Score', what: 'sum of points', unit: 'points' },
   crashName: 'Collision of three or more',
   crash: (bots: number, platform: string) => `${bots} bots collide on ${platform}`,
+  inputPrompt: 'Choose a platform. Whoever is alone on it gets its points.',
+  input: (answer: string, platform: string, points: number) => `${{ L: 'Left', R: 'Right', C: 'Straight on' }[answer] ?? answer}: ${platform}, ${points}`,
   history: 'Points per turn',
   row: (name: string) => `${name}, points per turn`,
   platforms: { NW: 'NW', NE: 'NE', SW: 'SW', SE: 'SE', CENTER: 'the centre' } as { [id: string]: string },

@@ -22,13 +22,15 @@ export interface WordRacerFrame {
   turns: number;
   start: string;
   to_move: number | null;
+  asked: 'call' | 'place' | null;
   calls: string;
   last: { caller: number; letter: string; positions: (number | null)[] } | null;
   /** Row by row, `.` for an empty cell. */
   boards: [string, string];
   words: [FoundWord[], FoundWord[]];
   places: [number[], number[]];
-  points: [number, number];
+  /** Null while they are hidden from a player. */
+  points: [number | null, number | null];
   fault: { seat: number; fault: string } | null;
   result: { ended: string } | null;
 }
@@ -53,13 +55,13 @@ function describe(frames: FrameIndex, turn: number): string {
     const name = names[seat] ?? '';
     const places = frame.places[seat] ?? [];
     const position = places[places.length - 1];
+    if (last?.caller === seat && frame.calls.length > before.calls.length) parts.push(texts.called(name, last.letter));
     if (!last || position === undefined || places.length === before.places[seat]?.length) return;
-    if (last.caller === seat) parts.push(texts.called(name, last.letter));
     parts.push(texts.placed(name, last.letter, position));
     const words = newWords(frame.words[seat] ?? [], before.words[seat] ?? []);
     if (words.length > 0) parts.push(texts.found(words.map((found) => `${found.word} +${found.points}`)));
   });
-  if (frame.result) parts.push(texts.result(names, frame.points));
+  if (frame.result) parts.push(texts.result(names, frame.points.map((points) => points ?? 0)));
   return parts.join(' ');
 }
 

@@ -1,6 +1,6 @@
 //! Display of a match: frames for graphical viewers, pictures for terminals.
 
-use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
+use agon_core::{Drawing, Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::SolitudeScramble;
@@ -30,12 +30,25 @@ impl View for SolitudeScramble {
         })
     }
 
+    /// Only future deals and the moves of this turn are hidden, and frames show neither.
+    fn seat_frame(&self, state: &State, _: Seat) -> Json {
+        self.frame(state)
+    }
+
+    fn legal_answers(&self, state: &State, seat: Seat) -> Vec<Move> {
+        if self.to_move(state).contains(seat) { Move::ALL.to_vec() } else { Vec::new() }
+    }
+
     fn published_json(&self, state: &State, names: &[String]) -> Option<String> {
         Some(history_json(state, names))
     }
 
     fn chart_values(&self, state: &State) -> Vec<f64> {
         state.totals().iter().map(|&total| f64::from(total)).collect()
+    }
+
+    fn drawing(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Drawing {
+        self.shapes(state, viewpoint, names)
     }
 
     fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {

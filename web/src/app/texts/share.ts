@@ -1,0 +1,28 @@
+// Texts of the dialog with links, pictures and HTML to share.
+
+export const texts = {
+  share: 'Share',
+  title: (what: string) => `Share ${what}`,
+  turn: 'Turn',
+  turnHint: (last: number) => `0 is the start, ${last} is the end.`,
+  wholeGame: 'From the start',
+  link: 'Link',
+  linkToTurn: 'Link to this turn',
+  native: 'Send to an app',
+  picture: 'Picture',
+  pictureAlt: (what: string, turn: number) => `${what}, turn ${turn}`,
+  cardAlt: (what: string) => `Preview of ${what}`,
+  openPicture: 'Open picture',
+  gif: 'GIF',
+  gifHint: 'A long range skips turns, so that the file stays small.',
+  from: 'From turn',
+  to: 'To turn',
+  speed: 'Speed',
+  automatic: 'Automatic',
+  speeds: (perSecond: number) => (perSecond === 1 ? '1 turn per second' : `${perSecond} turns per second`),
+  openGif: 'Make GIF',
+  embed: 'Embed',
+  embedHint: 'Paste this HTML into your page. It loads data from this site only.',
+  autoplay: 'Start playing by itself',
+  copyFailed: 'Select the text and copy it.',
+};
