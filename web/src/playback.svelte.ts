@@ -51,6 +51,11 @@ export class Playback {
     return this.reducedMotion ? Math.floor(this.position + 1e-6) : Math.max(0, Math.ceil(this.position - 1e-6));
   }
 
+  /** Turn at which the current step ends; otherwise the turn that is shown. Steps count from here, so that fast key presses add up. */
+  get goal(): number {
+    return this.stepTarget ?? this.turn;
+  }
+
   /** Progress of the animation to the turn shown, 0 to 1. */
   get progress(): number {
     return this.reducedMotion || this.position <= 0 ? 1 : 1 - (this.turn - this.position);
@@ -93,7 +98,7 @@ export class Playback {
   }
 
   step(by: 1 | -1): void {
-    const from = this.turn;
+    const from = this.goal;
     this.seek(from + by);
     if (by < 0 || this.reducedMotion || this.position === from) return;
     this.stepTarget = this.position;

@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await page.waitForSelector('.replay[data-playing="false"]');
     const plot = page.locator('.plot');
     const box = (await plot.boundingBox()) as { width: number; height: number };
-    await plot.click({ position: { x: box.width - 5, y: box.height / 2 } });
+    await plot.click({ position: { x: box.width - 2, y: box.height / 2 } });
     await standsAt(page, last);
     // From the seeker's point of view the hider is drawn only if visible.
     await page.keyboard.press('Home');
@@ -173,8 +173,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, 5);
     const board = page.locator('.colour canvas');
     const canvas = (): Promise<string> => board.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
-    const isDrawn = (): Promise<boolean> => board.evaluate((element) => (element as HTMLCanvasElement).width === (element as HTMLCanvasElement).height);
-    await expect.poll(isDrawn, { message: 'a canvas that was drawn is a square' }).toBe(true);
+    await page.waitForSelector('.colour canvas[data-drawn="5"]');
     const numbers = page.getByRole('checkbox', { name: 'Ids as numbers' });
     const ids = page.locator('.ids > span');
     const withLetters = await canvas();
@@ -225,10 +224,12 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await expect.poll(() => page.locator('.words').innerText()).toContain('<img src=x');
     expect(await page.locator('.words').innerText()).toContain('<u>therefore</u>');
     expect(await page.locator('[aria-live]').innerText()).toContain('Fault in turn 3');
-    await page.getByRole('button', { name: 'Next fault' }).click();
+    await page.keyboard.press('f');
     await standsAt(page, 6);
     await page.keyboard.press('F');
     await standsAt(page, 3);
+    await page.getByRole('button', { name: /crash$/ }).waitFor();
+    expect(await page.locator('.marks .fault').count(), 'faults are marked on the time line').toBe(2);
     await page.locator('#field').pressSequentially('f f');
     await standsAt(page, 3);
     expect(page.url(), 'the address is unchanged').not.toContain('#t=3');

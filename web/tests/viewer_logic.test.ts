@@ -50,6 +50,17 @@ describe('playback', () => {
     expect(playback.position).toBe(0);
   });
 
+  test('steps add up, also before the first one is drawn', () => {
+    const playback = new Playback(9, 1);
+    for (let i = 0; i < 4; i += 1) playback.step(1);
+    expect(playback.goal).toBe(4);
+    playback.step(-1);
+    playback.step(1);
+    playback.step(1);
+    playback.tick(9);
+    expect([playback.turn, playback.moving]).toEqual([5, false]);
+  });
+
   test('pause completes the current move', () => {
     const playback = new Playback(5, 1);
     playback.toggle();

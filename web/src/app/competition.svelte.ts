@@ -1,10 +1,12 @@
 // State of a competition's pages: fetched data, live events and the selected phase.
 
 import { subscribe, type EventSubscription } from './api';
+import { colour } from '../palette';
 import { stripBidi } from './format';
 import { path } from './path_pattern';
 import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
+import { VIEWS, type View } from './routes';
 import type { Competition, CompetitionState, Entrant, PhaseItem, PhaseStandings, Progress } from './types';
 
 /** Minimum interval between two fetches of the competition while games are played. */
@@ -33,6 +35,7 @@ export class CompetitionView {
   changes = $state(0);
   #subscription: EventSubscription | undefined;
   #tableLoadedAt = 0;
+  #tablePhase: number | undefined;
   #competitionLoadedAt = 0;
   #tableTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -57,9 +60,9 @@ export class CompetitionView {
     return path('competitions', this.id, ...parts);
   }
 
-  /** Address of a tab, with the phase if it is not the default. */
-  href(tab: string, phase: number | null = this.phase): string {
-    const base = path('c', this.id, ...(tab === '' || tab === 'table' ? [] : [tab]));
+  /** Address of a view, with the phase if it is not the default. */
+  href(view: View, phase: number | null = this.phase): string {
+    const base = path('c', this.id, ...VIEWS[view].path.split('/').filter(Boolean));
     return phase === null || phase === latestPhase(this.competition.value?.phases ?? []) ? base : `${base}?phase=${phase}`;
   }
 
@@ -71,14 +74,21 @@ export class CompetitionView {
     return stripBidi(this.entrant(number)?.name ?? `#${number}`);
   }
 
+  /** The colour of a bot in all tables, charts and games of the competition. */
+  colour(number: number): string {
+    return colour(number);
+  }
+
   async load(): Promise<void> {
     this.#competitionLoadedAt = Date.now();
     await this.competition.load(this.api());
   }
 
-  /** Fetches the table. There is none before the start. */
+  /** Fetches the table; the table of the same phase stays until then. There is none before the start. */
   async loadTable(): Promise<void> {
     if (!this.hasStarted) return;
+    if (this.#tablePhase !== this.phase) this.table.clear();
+    this.#tablePhase = this.phase;
     this.#tableLoadedAt = Date.now();
     await this.table.load(this.api('phases', this.phase, 'table'));
   }

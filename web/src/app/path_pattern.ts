@@ -40,3 +40,9 @@ export function safeRedirect(to: string | null): string {
   if (to === null || !/^\/(?![/\\])/.test(to) || /[\u0000-\u001f\\]/.test(to) || /^\/sign(in|up)([/?#]|$)/.test(to)) return '/me';
   return to;
 }
+
+/** Address of the sign-in or sign-up page. Afterwards the visitor returns to the page where the link was; a link on such a page keeps its target. */
+export function signPath(page: 'signin' | 'signup', currentPath: string, search: string): string {
+  const onSignPage = /^\/sign(in|up)\/?$/.test(currentPath);
+  return withQuery(`/${page}`, { to: onSignPage ? new URLSearchParams(search).get('to') : `${currentPath}${search}` });
+}

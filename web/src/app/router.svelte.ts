@@ -11,6 +11,14 @@ interface HistoryState {
   scrollY?: number;
 }
 
+/** The link that was clicked, in HTML or in a drawing; undefined for downloads. */
+function linkOf(target: Element | null): { url: URL; target: string } | undefined {
+  const link = (target?.closest?.('a') ?? null) as HTMLAnchorElement | SVGAElement | null;
+  if (!link || link.hasAttribute('download') || !link.hasAttribute('href')) return undefined;
+  if (link instanceof SVGAElement) return { url: new URL(link.href.baseVal, location.href), target: link.target.baseVal };
+  return { url: new URL(link.href), target: link.target };
+}
+
 class Router {
   path = $state('/');
   search = $state('');
@@ -112,13 +120,13 @@ class Router {
 
   #click(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    const link = (event.target as Element | null)?.closest?.('a');
-    if (!link || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (SERVER_PATHS.test(link.pathname)) return;
+    const link = linkOf(event.target as Element | null);
+    if (!link || link.target !== '' || link.url.origin !== location.origin) return;
+    if (SERVER_PATHS.test(link.url.pathname)) return;
     // The browser handles links within the page.
-    if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return;
+    if (link.url.hash !== '' && link.url.pathname === location.pathname && link.url.search === location.search) return;
     event.preventDefault();
-    this.go(link.href);
+    this.go(link.url.href);
   }
 }
 

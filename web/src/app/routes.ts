@@ -20,24 +20,40 @@ export interface Route {
   section?: 'competitions' | 'games' | 'me' | 'admin';
 }
 
-/** Tabs of a competition, in order. The first has no segment in the address. */
-export const TABS = ['table', 'live', 'games', 'phases', 'charts', 'bracket', 'rules', 'downloads'] as const;
+/** Tabs of a competition, in order. */
+export const TABS = ['overview', 'watch', 'standings', 'rules', 'analysis', 'proof'] as const;
 export type Tab = (typeof TABS)[number];
 
-const competition = (tab: Tab): Route => ({
-  pattern: tab === 'table' ? '/c/:id' : `/c/:id/${tab}`,
+/** Views of a competition: their tab, and their address below `/c/ID`. A tab with several views has links to all of them. */
+export const VIEWS = {
+  overview: { tab: 'overview', path: '' },
+  live: { tab: 'watch', path: 'watch' },
+  games: { tab: 'watch', path: 'watch/games' },
+  standings: { tab: 'standings', path: 'standings' },
+  bracket: { tab: 'standings', path: 'standings/bracket' },
+  schedule: { tab: 'standings', path: 'standings/schedule' },
+  rules: { tab: 'rules', path: 'rules' },
+  analysis: { tab: 'analysis', path: 'analysis' },
+  proof: { tab: 'proof', path: 'proof' },
+} as const satisfies { [view: string]: { tab: Tab; path: string } };
+export type View = keyof typeof VIEWS;
+export const VIEW_NAMES = Object.keys(VIEWS) as View[];
+
+const competition = (view: View): Route => ({
+  pattern: VIEWS[view].path === '' ? '/c/:id' : `/c/:id/${VIEWS[view].path}`,
   load: () => import('./pages/Competition.svelte'),
   key: (params) => `competition ${params.id}`,
-  extra: { tab },
+  extra: { view },
   section: 'competitions',
 });
 
 export const routes: Route[] = [
   { pattern: '/', load: () => import('./pages/Home.svelte'), section: 'competitions' },
-  ...TABS.map(competition),
+  ...VIEW_NAMES.map(competition),
   { pattern: '/c/:id/bots/:bot', load: () => import('./pages/Bot.svelte'), section: 'competitions' },
   { pattern: '/c/:id/p/:phase/m/:match/g/:game', load: () => import('./pages/Replay.svelte'), section: 'competitions' },
   { pattern: '/embed/:id/:phase/:match/:game', load: () => import('./pages/Embed.svelte'), bare: true },
+  { pattern: '/c/:id/screen', load: () => import('./pages/Screen.svelte'), bare: true },
   { pattern: '/games', load: () => import('./pages/Games.svelte'), section: 'games' },
   { pattern: '/games/:game', load: () => import('./pages/Game.svelte'), section: 'games' },
   { pattern: '/signin', load: () => import('./pages/SignIn.svelte') },
@@ -62,8 +78,14 @@ export interface RouteMatch {
 /** Addresses below `/admin` that had another name below `/desk`. */
 const RENAMED: { [path: string]: string } = { '/people': '/users', '/machine': '/system' };
 
-/** Current address of a page; addresses of earlier versions started with `/desk`. */
+/** Addresses below `/c/ID` that had another name, and their views. */
+const RENAMED_VIEWS: { [name: string]: View } = { table: 'standings', live: 'live', games: 'games', phases: 'schedule', charts: 'analysis', bracket: 'bracket', downloads: 'proof' };
+
+/** Current address of a page: some pages had other addresses in earlier versions. */
 export function currentPath(path: string): string {
+  const tab = /^(\/c\/[^/]+)\/([a-z]+)\/?$/.exec(path);
+  const view = Object.hasOwn(RENAMED_VIEWS, tab?.[2] ?? '') ? RENAMED_VIEWS[tab?.[2] ?? ''] : undefined;
+  if (tab && view) return `${tab[1]}/${VIEWS[view].path}`;
   const old = /^\/desk(\/.*)?$/.exec(path);
   if (!old) return path;
   const rest = (old[1] ?? '').replace(/\/$/, '');

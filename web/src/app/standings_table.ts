@@ -1,9 +1,10 @@
-// Cells of a standings table: formatting and intervals.
+// Standings tables: formatting, intervals, groups, and which bots have a medal or no game yet.
 
 import { decimal, micros, integer } from './format';
-import type { StandingsTable, TableCell, TableColumn } from './types';
+import type { Entrant, PhaseItem, StandingsTable, TableCell, TableColumn } from './types';
 
 export type TableRow = StandingsTable['rows'][number];
+export type Medal = 'gold' | 'silver' | 'bronze';
 
 export interface Interval {
   low: number;
@@ -35,5 +36,65 @@ export function isRightAligned(column: TableColumn): boolean {
   return column.right || ['number', 'time'].includes(column.kind);
 }
 
-/** Whether this is the head-to-head table, which the charts tab shows. */
+/** Whether this is the head-to-head table, which the analysis shows as a matrix. */
 export const isMatrix = (table: StandingsTable): boolean => table.columns.some((column) => column.id.startsWith('against_'));
+
+/** Whether this table ranks by the result of the games, not by time or spread, and not as a bracket. */
+export const ranksResult = (table: StandingsTable): boolean => table.official && !['efficiency', 'spread', 'knockout'].includes(table.id);
+
+/** Rank or place of a row; undefined for a disqualified bot. */
+export function rankOf(row: TableRow): number | undefined {
+  const rank = row['rank'] ?? row['place'];
+  return typeof rank === 'number' ? rank : undefined;
+}
+
+/** The column that decides: the first number after the name that is neither a rank nor a time. */
+export const decidingColumn = (table: StandingsTable): TableColumn | undefined =>
+  table.columns.find((column) => column.kind === 'number' && !column.time && !['rank', 'place'].includes(column.id));
+
+/** Whether no more match of a phase can change its table. */
+export const isFinal = (phase: PhaseItem | undefined): boolean => phase?.state === 'published' || phase?.state === 'closed';
+
+/** The role that all bots of a table have, if they have one. */
+function roleOfTable(table: StandingsTable, entrants: Entrant[]): string | undefined {
+  const roles = new Set(table.rows.map((row) => entrants.find((one) => one.entrant === row.entrant)?.role ?? null));
+  const [role] = roles;
+  return roles.size === 1 && role !== null ? role : undefined;
+}
+
+/**
+ * Entrants that belong into a table of results but have no row, because they have not played yet. Only in the first phase: which bots a
+ * later phase has is known only from its matches.
+ */
+export function withoutGames(table: StandingsTable, entrants: Entrant[], phase: PhaseItem | undefined): Entrant[] {
+  if (!ranksResult(table) || phase?.number !== 1 || isFinal(phase)) return [];
+  const role = roleOfTable(table, entrants);
+  const listed = new Set(table.rows.map((row) => row.entrant));
+  return entrants.filter((one) => one.entrant !== null && !one.withdrawn && !listed.has(one.entrant) && (role === undefined || one.role === role));
+}
+
+/** Medal of a row: only if the phase is finished, or if all bots have played and the order to both neighbours is settled. */
+export function medalOf(row: TableRow, of: { final: boolean; waiting: number; open: ReadonlySet<number> }): Medal | null {
+  if (of.final) return row.medal;
+  return of.waiting === 0 && !of.open.has(row.entrant) ? row.medal : null;
+}
+
+/** The first rows of the tables that decide: one group, or one for each role. A finished knockout comes before the table of its phase. */
+export interface PodiumGroup {
+  id: string;
+  title: string;
+  rows: { entrant: number; rank: number; value: string }[];
+}
+
+export function podiums(tables: StandingsTable[], most: number): PodiumGroup[] {
+  const knockout = tables.find((table) => table.official && table.id === 'knockout');
+  const deciding = knockout ? [knockout] : tables.filter(ranksResult);
+  return deciding.map((table) => {
+    const column = decidingColumn(table);
+    const placed = table.rows.flatMap((row) => {
+      const rank = rankOf(row);
+      return rank === undefined ? [] : [{ entrant: row.entrant, rank, value: column ? formatCell(row[column.id], column) : '' }];
+    });
+    return { id: table.id, title: table.title, rows: placed.slice(0, most) };
+  });
+}

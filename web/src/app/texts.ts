@@ -16,6 +16,7 @@ export const texts = {
   themes: { auto: 'System', light: 'Light', dark: 'Dark' },
   footer: (version: string) => `Agon ${version}`,
   api: 'API',
+  fontLicence: 'Licence of the display font',
   documentTitle: (title: string, site: string) => (title === '' ? site : `${title} · ${site}`),
 
   loading: 'Loading …',

@@ -1,4 +1,4 @@
-// Colour theme: the system's preference, unless the user chooses another.
+// Colour theme: the system's preference, unless the user chooses another. Pages with a stage are dark there.
 
 export type ThemeChoice = 'auto' | 'light' | 'dark';
 
@@ -7,8 +7,11 @@ const KEY = 'agon-theme';
 class Theme {
   choice: ThemeChoice = $state('auto');
   #systemDark = $state(false);
-  /** Theme in use. */
-  current: 'light' | 'dark' = $derived(this.choice === 'auto' ? (this.#systemDark ? 'dark' : 'light') : this.choice);
+  #stages = $state(0);
+  /** Theme of the page, without its stages. */
+  page: 'light' | 'dark' = $derived(this.choice === 'auto' ? (this.#systemDark ? 'dark' : 'light') : this.choice);
+  /** Theme of the viewer: dark on a stage. */
+  current: 'light' | 'dark' = $derived(this.#stages > 0 ? 'dark' : this.page);
 
   start(): void {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -33,6 +36,12 @@ class Theme {
     } catch {
       // As above.
     }
+  }
+
+  /** The page shows a stage until the returned function is called. */
+  enterStage(): () => void {
+    this.#stages += 1;
+    return () => (this.#stages -= 1);
   }
 }
 

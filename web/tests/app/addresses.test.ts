@@ -1,8 +1,8 @@
 // Addresses and routes of the app.
 
 import { describe, expect, test } from 'vitest';
-import { matchPath, path, safeRedirect, withQuery } from '../../src/app/path_pattern';
-import { currentPath, findRoute, routes, TABS } from '../../src/app/routes';
+import { matchPath, path, safeRedirect, signPath, withQuery } from '../../src/app/path_pattern';
+import { currentPath, findRoute, routes, TABS, VIEWS, VIEW_NAMES } from '../../src/app/routes';
 
 describe('matchPath', () => {
   test('returns the parameters of a path', () => {
@@ -23,11 +23,34 @@ describe('matchPath', () => {
 });
 
 describe('routes', () => {
-  test('all tabs of a competition share one page', () => {
-    const keys = TABS.map((tab) => findRoute(tab === 'table' ? '/c/cup' : `/c/cup/${tab}`)?.key);
+  test('all views of a competition share one page', () => {
+    const keys = VIEW_NAMES.map((view) => findRoute(`/c/cup/${VIEWS[view].path}`)?.key);
     expect(new Set(keys)).toEqual(new Set(['competition cup']));
-    expect(findRoute('/c/cup/charts')?.params).toEqual({ id: 'cup', tab: 'charts' });
+    expect(findRoute('/c/cup')?.params).toEqual({ id: 'cup', view: 'overview' });
+    expect(findRoute('/c/cup/standings/bracket')?.params).toEqual({ id: 'cup', view: 'bracket' });
     expect(findRoute('/c/other')?.key).not.toBe('competition cup');
+  });
+
+  test('every tab has a view, and its first view is at the address of the tab', () => {
+    for (const tab of TABS) {
+      const first = VIEW_NAMES.find((view) => VIEWS[view].tab === tab);
+      expect(first && VIEWS[first].path, tab).toBe(tab === 'overview' ? '' : tab);
+    }
+  });
+
+  test.each([
+    ['table', '/standings', 'standings'],
+    ['live', '/watch', 'live'],
+    ['games', '/watch/games', 'games'],
+    ['phases', '/standings/schedule', 'schedule'],
+    ['charts', '/analysis', 'analysis'],
+    ['bracket', '/standings/bracket', 'bracket'],
+    ['rules', '/rules', 'rules'],
+    ['downloads', '/proof', 'proof'],
+  ])('the earlier tab %s leads to %s', (old, address, view) => {
+    expect(currentPath(`/c/a%20cup/${old}`)).toBe(`/c/a%20cup${address}`);
+    expect(currentPath(`/c/a%20cup/${old}/`)).toMatch(address);
+    expect(findRoute(currentPath(`/c/cup/${old}`))?.params).toEqual({ id: 'cup', view });
   });
 
   test('pages with the same pattern have different keys', () => {
@@ -54,12 +77,12 @@ describe('routes', () => {
     expect(findRoute(current)?.route.section).toBe('admin');
   });
 
-  test.each(['/', '/desktop', '/c/desk', '/admin/users'])('address %s is not redirected', (path) => {
+  test.each(['/', '/desktop', '/c/desk', '/admin/users', '/c/table', '/c/cup/bots/1', '/c/cup/constructor', '/games/table', '/c/cup/watch/games'])('address %s is not redirected', (path) => {
     expect(currentPath(path)).toBe(path);
   });
 
-  test('only the embedded replay has no header', () => {
-    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game']);
+  test('only the embedded replay and the big screen have no header', () => {
+    expect(routes.filter((route) => route.bare).map((route) => route.pattern)).toEqual(['/embed/:id/:phase/:match/:game', '/c/:id/screen']);
   });
 });
 
@@ -67,6 +90,13 @@ test('withQuery omits empty values', () => {
   expect(withQuery('/x', {})).toBe('/x');
   expect(withQuery('/x', { a: 1, b: null, c: undefined, d: '', e: false, f: 'ä&=' })).toBe('/x?a=1&f=%C3%A4%26%3D');
   expect(withQuery('/x', { after: 0, faulty: true })).toBe('/x?after=0&faulty=true');
+});
+
+test('signPath returns to the page of the link, and keeps the target of a sign page', () => {
+  expect(signPath('signup', '/', '')).toBe('/signup?to=%2F');
+  expect(signPath('signin', '/c/cup', '?phase=2')).toBe('/signin?to=%2Fc%2Fcup%3Fphase%3D2');
+  expect(signPath('signup', '/signin', '?to=%2Fc%2Fcup')).toBe('/signup?to=%2Fc%2Fcup');
+  expect(signPath('signin', '/signup', '?invite=x')).toBe('/signin');
 });
 
 test('safeRedirect accepts only paths of this site', () => {

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   });
 
   test('the first view transfers less than 200 KB, without cookies and requests to other sites', async () => {
-    for (const path of ['/', '/c/connect-five', '/c/word-racer/bracket']) {
+    for (const path of ['/', '/c/connect-five', '/c/word-racer/standings/bracket']) {
       const { page, context, problems } = await open(browser, server, 'about:blank');
       const network = await context.newCDPSession(page);
       await network.send('Network.enable');

@@ -59,10 +59,14 @@ describe.skipIf(!hasBrowser)('by keyboard only', () => {
     await page.waitForURL('**/c/cup');
     await expect.poll(() => focused(page), { message: 'the heading of the new page has the focus' }).toBe('H1 The Cup');
 
+    await tabTo(page, /^A Watch$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/c/cup/watch');
+    expect(await focused(page), 'a tab keeps the focus').toBe('A Watch');
     await tabTo(page, /^A Games$/);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/c/cup/games');
-    expect(await focused(page), 'a tab keeps the focus').toBe('A Games');
+    await page.waitForURL('**/c/cup/watch/games');
+    expect(await focused(page), 'a view keeps the focus').toBe('A Games');
     await pageLoaded(page);
     await page.getByRole('link', { name: /^Replay of match/ }).first().waitFor();
     await tabTo(page, /^A Replay/);
@@ -91,7 +95,7 @@ describe.skipIf(!hasBrowser)('by keyboard only', () => {
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
     await expect.poll(() => page.url()).toContain(`#t=${last}`);
     await page.goBack();
-    await page.waitForURL('**/c/cup/games');
+    await page.waitForURL('**/c/cup/watch/games');
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('live', () => {
     await recordTurns(live.page);
     await recordText(live.page, HIDDEN_TEXT);
     const table = await live.context.newPage();
-    await table.goto(`/c/${id}`);
+    await table.goto(`/c/${id}/standings`);
     await table.getByText('No games have been played yet.').waitFor();
     await recordMatchCounts(table);
     await organiser.act(id, 'start');
@@ -66,6 +66,7 @@ describe.skipIf(!hasBrowser)('live', () => {
     if (hidden) expect(await live.page.locator('.replay').count()).toBe(0);
     expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(role ? 1 : house.length + 1);
     await organiser.waitForState(id, 'over');
+    await table.goto(`/c/${id}/proof`);
     await table.getByText('The seed is revealed', { exact: false }).waitFor();
     await live.page.getByText('The competition is finished.').waitFor();
     if (hidden) {

@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('an organiser', () => {
     await runAction('Close submissions', 'Close submissions', 'Submissions are closed.');
     await runAction('Start', 'Start competition', 'Competition started.');
     await page.getByText('A phase is published. Authors can submit new versions').waitFor();
-    const spectator = await open(browser, server, '/c/three-phases');
+    const spectator = await open(browser, server, '/c/three-phases/proof');
     await spectator.page.getByText('SHA-256 of the seed, published before the first game').waitFor();
     const hash = await spectator.page.locator('dl.facts div', { hasText: 'SHA-256 of the seed' }).locator('code').innerText();
     expect(await spectator.page.getByText('The seed is revealed').count()).toBe(0);
@@ -163,17 +163,19 @@ describe.skipIf(!hasBrowser)('an organiser', () => {
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
     await page.getByText('All phases are finished. The seed is revealed.').waitFor();
 
-    const spectator = await open(browser, server, '/c/the-knockout?phase=1');
+    const spectator = await open(browser, server, '/c/the-knockout/standings?phase=1');
     const table = spectator.page.getByRole('table').first();
     await table.getByText('disqualified').waitFor();
     expect(await table.locator('tbody tr').last().innerText(), 'last, without a place').toContain('crossword');
     await spectator.page.getByText('It read <b>the other</b> board.').first().waitFor();
 
     await spectator.page.getByRole('link', { name: 'Bracket' }).click();
-    const drawing = spectator.page.getByRole('img', { name: /^Bracket/ });
+    const drawing = spectator.page.getByRole('group', { name: /^Bracket/ });
     await drawing.waitFor();
     // Two semi-finals, the final, and the match for third place, without the disqualified bot.
     await expect.poll(() => drawing.locator('rect.tie').count()).toBe(4);
+    // Each box leads to its match.
+    expect(await drawing.locator('a.match').count()).toBe(4);
     const words = await drawing.innerText().catch(() => drawing.textContent());
     expect(words).not.toContain('crossword');
     expect(await drawing.locator('text.won').count(), 'each match has a winner').toBeGreaterThanOrEqual(4);

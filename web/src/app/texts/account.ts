@@ -74,6 +74,7 @@ export const account = {
     versionIs: (version: number) => `version ${version}`,
     newVersion: 'Submit a new version',
     withdrawn: 'withdrawn',
+    neverAccepted: 'not in the competition: its first version was rejected',
     disqualified: (reason: string) => `disqualified: ${reason}`,
     withdraw: 'Withdraw',
     withdrawLabel: (name: string) => `Withdraw ${name}`,

@@ -1,6 +1,6 @@
 // Texts of a bot's page.
 
-import { integer, plural } from '../format';
+import { plural } from '../format';
 
 export const texts = {
   title: 'Bot',
@@ -23,11 +23,6 @@ export const texts = {
   ratingValue: (rating: number, error: number) => `${Math.round(rating)} ± ${Math.round(error)}`,
   faults: 'Faults',
   noFaults: 'none',
-  faultCounts: (faults: { [kind: string]: number }) =>
-    Object.entries(faults)
-      .filter(([, count]) => count > 0)
-      .map(([kind, count]) => `${integer(count)} ${kind}`)
-      .join(', '),
   mean: 'Time per answer',
   longest: 'Longest',
   answers: 'Answers',
@@ -48,6 +43,7 @@ export const texts = {
   submitted: 'Submitted',
   commit: 'Commit',
   hash: 'SHA-256 of the files',
+  hashUpload: 'SHA-256 of the upload',
   check: 'Check',
   faultList: 'Faults and bot output',
   faultsWhat: 'the faults',

@@ -6,6 +6,8 @@ export const texts = {
   document: (match: string, game: number, name: string) => `Match ${match}, game ${game}, ${name}`,
   place: (phase: string, match: string, game: number) => `${phase}, match ${match}, game ${game}`,
   gameOf: (game: number, of: number) => (of === 1 ? '' : `game ${game} of ${of}`),
+  noGame: (match: string, game: string, of: number) => `Match ${match} has ${of === 1 ? 'only one game' : `${of} games`}, and no game ${game}.`,
+  firstGame: (match: string) => `Watch match ${match} from the start`,
   previous: 'Previous game',
   next: 'Next game',
   neighbours: 'Other games',

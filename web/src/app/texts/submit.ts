@@ -112,7 +112,7 @@ export const submit = {
     broke: 'This is a server problem, not a problem of your bot. The organisers can see the error. Submit the bot again later.',
     connection: 'No response from the server. Retrying …',
     notAllowed: 'Only the author and the organisers can see this check.',
-    facts: { file: 'File', size: 'Size', by: 'Author', at: 'Submitted', took: 'Time to result', version: 'Version', hash: 'SHA-256' },
+    facts: { file: 'File', size: 'Size', by: 'Author', at: 'Submitted', took: 'Time to result', version: 'Version', hash: 'SHA-256 of the bot’s files' },
     steps: 'Steps',
     step: (name: string) => ({ found: 'Detection', source: 'Source', loads: 'Start', plays: 'Trial game' })[name] ?? name,
     stepAbout: (name: string) =>
@@ -122,7 +122,11 @@ export const submit = {
         loads: 'Start the bot.',
         plays: 'Play games against house bots, up to the full length.',
       })[name] ?? '',
-    outcome: { yes: 'Passed', no: 'Failed', skipped: 'Skipped' },
+    /** What a step has found, so that no `yes` or `no` needs a question. */
+    outcomeOf: (name: string, outcome: 'yes' | 'no' | 'skipped') =>
+      outcome === 'skipped'
+        ? 'skipped'
+        : (({ found: ['a bot was found', 'no bot was found'], source: ['nothing forbidden was found', 'something forbidden was found'], loads: ['the bot starts', 'the bot does not start'], plays: ['the bot plays by the rules', 'the bot has failed'] } as { [step: string]: [string, string] })[name] ?? ['passed', 'failed'])[outcome === 'yes' ? 0 : 1],
     mustFix: 'Must fix',
     advice: 'Advice',
     warnings: 'Warnings',

@@ -2,9 +2,10 @@
 
 import type { Json } from '../../delta';
 import type { FrameIndex } from '../../film';
-import { letter } from '../../palette';
+import { letter, seatColour } from '../../palette';
 import Board from './Board.svelte';
 import type { GameView } from '../types';
+import { findSurges } from './surges';
 import { texts } from './texts';
 
 export interface Painter {
@@ -14,6 +15,9 @@ export interface Painter {
   from?: [number, number];
   tiles: number;
   share: number;
+  /** Id of the tile before the bot came; 0 is white. */
+  floor?: number;
+  /** What became of the tile: painted, wiped, kept or clashed. */
   did?: string;
   move?: string;
   fault?: string;
@@ -40,16 +44,32 @@ function describe(frames: FrameIndex, turn: number): string {
   return texts.state(frames.film.names[leader.seat] ?? '', leader.share.toFixed(1), white, frame.clashes.length);
 }
 
+/** Tiles that bots took from other bots in the last round. */
+export const stolenTiles = (frame: ColourBattleFrame): number =>
+  frame.bots.filter((bot) => bot.did === 'painted' && bot.floor !== undefined && bot.floor !== 0 && bot.floor !== bot.id).length;
+
 const view: GameView = {
   Board,
+  tall: 1,
   speed: 15,
   ranked: true,
   // The letter is that of the id, which is dealt for each game. The colour stays with the bot.
   badge: (first: Json, seat, colours) => {
     const id = (first as unknown as ColourBattleFrame).bots[seat]?.id ?? seat + 1;
-    return { letter: letter(id - 1), colour: colours?.[seat] ?? seat };
+    return { letter: letter(id - 1), colour: seatColour(seat, colours) };
   },
   describe,
+  chart: { ...texts.chart, hasLeader: true, areasUpTo: 100 },
+  captures: {
+    name: texts.surgeName,
+    find: ({ film }) =>
+      findSurges(film.standing.lines).map(({ turn, seat, gain, turns }) => ({
+        turn,
+        seat,
+        kind: 'capture',
+        text: texts.surge(film.names[seat] ?? '', gain.toFixed(1), turns),
+      })),
+  },
 };
 
 export default view;

@@ -1,16 +1,29 @@
 // Texts of Connect Five.
 
+import { list } from '../../text_format';
+
 export const texts = {
   special: (a: number, b: number) => `Special columns ${a} and ${b}`,
   odds: (left: string, right: string, stays: string) => `drift left ${left} %, right ${right} %, stays ${stays} %`,
+  hidden: 'Two secret columns drift. They are revealed at the end.',
+  discovered: (columns: number[]) => `${columns.length === 1 ? 'Column' : 'Columns'} ${list(columns.map(String))} drifted.`,
+  showSpecial: 'Special columns',
+  showThreats: 'Threats',
   start: (name: string) => `Empty board. ${name} moves first.`,
   drop: (name: string, column: number) => `${name} drops a piece into column ${column}.`,
   drift: (name: string, named: number, column: number) =>
-    `${name} drops a piece into special column ${named}; it drifts ${column < named ? 'left' : 'right'} to ${column}.`,
+    `${name} drops a piece into column ${named}; it drifts ${column < named ? 'left' : 'right'} to ${column}.`,
+  threatens: (name: string, columns: number[]) => `${name} threatens five in column ${list(columns.map(String))}`,
+  threatName: 'Threat',
   wins: (name: string) => `Five in a line: ${name} wins.`,
   full: 'The board is full: a draw.',
   fault: (name: string, fault: string) => `${name} loses: ${fault}.`,
   answer: (token: string) => `column ${token}`,
   board: 'Board, nine columns and seven rows',
-  game: (number: number) => `game ${number} of the match`,
+  game: (number: number) => `Game ${number} of the match`,
+  moves: 'Moves',
+  move: (named: number, column: number) => (named === column ? `${named}` : `${named}${column < named ? '←' : '→'}${column}`),
+  /** Contains the text of `move`, so that people who speak to their computer can say what they see. */
+  moveLabel: (number: number, name: string, shown: string) => `Move ${number}: ${name}, column ${shown}`,
+  chart: { title: 'Best line', what: 'most pieces in a line that can still become five', unit: '' },
 };

@@ -2,7 +2,11 @@
 
 import type { Json } from '../../delta';
 import type { FrameIndex } from '../../film';
+import type { Mark } from '../../marks';
+import { seatColour } from '../../palette';
 import Board from './Board.svelte';
+import { newThreats } from './lines';
+import Notes from './Notes.svelte';
 import type { GameView } from '../types';
 import { texts } from './texts';
 
@@ -54,16 +58,54 @@ function describe(frames: FrameIndex, turn: number): string {
   return parts.join(' ');
 }
 
+/** A move of the list: its turn, the column that was named and the one where the piece landed. */
+export interface ListedMove extends LastMove {
+  turn: number;
+}
+
+const moveLists = new WeakMap<FrameIndex, ListedMove[]>();
+
+/** All moves of the film. Turns with a fault have none. */
+export function moveList(frames: FrameIndex): ListedMove[] {
+  const known = moveLists.get(frames);
+  if (known) return known;
+  const moves: ListedMove[] = [];
+  for (let turn = 1; turn <= frames.last; turn += 1) {
+    const { last, fault } = frameOf(frames, turn);
+    if (last && fault === null) moves.push({ ...last, turn });
+  }
+  moveLists.set(frames, moves);
+  return moves;
+}
+
+/** Turns in which a player can complete five with the next move, for the first time with this cell. */
+function threatMarks(frames: FrameIndex): Mark[] {
+  const marks: Mark[] = [];
+  for (const { turn, seat, player } of moveList(frames)) {
+    const frame = frameOf(frames, turn);
+    const columns = newThreats(frame.board, frameOf(frames, turn - 1).board)
+      .filter((threat) => threat.player === player)
+      .map((threat) => threat.column);
+    if (columns.length > 0 && frame.winner === null) marks.push({ turn, seat, kind: 'capture', text: texts.threatens(frames.film.names[seat] ?? '', columns) });
+  }
+  return marks;
+}
+
 const view: GameView = {
   Board,
+  Notes,
+  tall: 0.95,
   speed: 1,
   ranked: false,
   describeAnswer: texts.answer,
-  badge: (first: Json, seat) => {
+  badge: (first: Json, seat, colours) => {
     const player = (first as unknown as ConnectFiveFrame).players[seat] ?? seat + 1;
-    return { letter: player === 1 ? 'X' : 'O', colour: seat };
+    return { letter: player === 1 ? 'X' : 'O', colour: seatColour(seat, colours) };
   },
   describe,
+  // The longest line is an estimate, not a score.
+  chart: { ...texts.chart, hasLeader: false },
+  captures: { name: texts.threatName, find: threatMarks },
 };
 
 export default view;

@@ -1,7 +1,10 @@
 // Hide and Seek: frame format and description of a step.
 
 import type { FrameIndex } from '../../film';
+import { seatColour } from '../../palette';
 import Board from './Board.svelte';
+import { findMoments } from './moments';
+import Notes from './Notes.svelte';
 import type { GameView } from '../types';
 import { texts } from './texts';
 
@@ -49,9 +52,14 @@ function describe(frames: FrameIndex, turn: number): string {
 
 const view: GameView = {
   Board,
+  Notes,
+  tall: 1,
   speed: 8,
   ranked: false,
-  badge: (_, seat) => ({ letter: seat === 0 ? 'S' : 'H', colour: seat === 0 ? 11 : 0 }),
+  // Without colours of a competition: red and blue.
+  badge: (_, seat, colours) => ({ letter: seat === 0 ? 'S' : 'H', colour: colours ? seatColour(seat, colours) : seat === 0 ? 11 : 0 }),
+  chart: { ...texts.chart, hasLeader: false },
+  captures: { name: texts.momentName, find: findMoments },
   describe,
 };
 

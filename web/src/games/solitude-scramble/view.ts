@@ -1,7 +1,8 @@
 // Solitude Scramble: frame format and description of a turn.
 
 import type { FrameIndex } from '../../film';
-import { letter } from '../../palette';
+import type { Mark } from '../../marks';
+import { letter, seatColour } from '../../palette';
 import Board from './Board.svelte';
 import Notes from './Notes.svelte';
 import type { GameView } from '../types';
@@ -49,13 +50,31 @@ function describe(frames: FrameIndex, turn: number): string {
   return `${parts.join('; ')}.`;
 }
 
+/** A collision of at least this many bots is marked on the time line. */
+const BIG_COLLISION = 3;
+
+function crashes(frames: FrameIndex): Mark[] {
+  const marks: Mark[] = [];
+  for (let turn = 1; turn <= frames.last; turn += 1) {
+    const last = frameOf(frames, turn).last;
+    for (const platform of last?.collided ?? []) {
+      const bots = last?.went.filter((went) => went === platform).length ?? 0;
+      if (bots >= BIG_COLLISION) marks.push({ turn, kind: 'capture', text: texts.crash(bots, texts.platforms[platform] ?? platform) });
+    }
+  }
+  return marks;
+}
+
 const view: GameView = {
   Board,
   Notes,
+  tall: 0.8,
   speed: 0.5,
   ranked: true,
-  badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
+  badge: (_, seat, colours) => ({ letter: letter(seat), colour: seatColour(seat, colours) }),
   describe,
+  chart: { ...texts.chart, hasLeader: true },
+  captures: { name: texts.crashName, find: crashes },
 };
 
 export default view;

@@ -1,8 +1,10 @@
 // Word Racer: frame format and description of a turn.
 
 import type { FrameIndex } from '../../film';
-import { letter } from '../../palette';
+import { letter, seatColour } from '../../palette';
+import type { Mark } from '../../marks';
 import Board from './Board.svelte';
+import Notes from './Notes.svelte';
 import type { GameView } from '../types';
 import { texts } from './texts';
 
@@ -61,13 +63,34 @@ function describe(frames: FrameIndex, turn: number): string {
   return parts.join(' ');
 }
 
+/** Words of at least this many letters are marked on the time line. */
+const LONG_WORD = 5;
+
+/** New long words of both players. */
+export function longWords(frames: FrameIndex): Mark[] {
+  const marks: Mark[] = [];
+  for (let turn = 1; turn <= frames.last; turn += 1) {
+    const [now, before] = [frameOf(frames, turn), frameOf(frames, turn - 1)];
+    [0, 1].forEach((seat) => {
+      for (const found of newWords(now.words[seat] ?? [], before.words[seat] ?? [])) {
+        if (found.cells.length >= LONG_WORD) marks.push({ turn, seat, kind: 'capture', text: texts.longWord(frames.film.names[seat] ?? '', found.word, found.points) });
+      }
+    });
+  }
+  return marks;
+}
+
 const view: GameView = {
   Board,
+  Notes,
+  tall: 2.2,
   speed: 1,
   ranked: false,
   describeAnswer: texts.answer,
-  badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
+  badge: (_, seat, colours) => ({ letter: letter(seat), colour: seatColour(seat, colours) }),
   describe,
+  chart: { ...texts.chart, hasLeader: true },
+  captures: { name: texts.longWordName, find: longWords },
 };
 
 export default view;
