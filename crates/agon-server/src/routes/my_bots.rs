@@ -1,6 +1,6 @@
 //! The caller's own bots.
 
-use agon_site_db::EntrantId;
+use agon_site_db::{EntrantId, SubmissionState};
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -47,6 +47,8 @@ pub struct MyBot {
     pub marks: Vec<MarkBody>,
     /// Whether it takes no part: it was withdrawn, or its first version was rejected.
     pub withdrawn: bool,
+    /// Whether it takes no part because its first version was rejected, or because the check of it failed. Its author did not withdraw it.
+    pub rejected: bool,
     /// Why it was disqualified.
     pub disqualified: Option<String>,
     /// Id of the competition.
@@ -98,6 +100,8 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             version,
             marks: app.site_db.marks_of(entrant.id).await?.into_iter().map(MarkBody::from).collect(),
             withdrawn: entrant.withdrawn.is_some(),
+            rejected: version.is_none()
+                && matches!(one.state, SubmissionState::Refused | SubmissionState::CheckFailed),
             disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
             accepts: plays && uploads::accepts_bots(&competition),
             competition: competition.id,
