@@ -37,6 +37,8 @@ export interface Film {
   contributors?: (string | null)[];
   /** Numbers of the bots among all that take part, by seat: a bot has one colour in all its games. */
   colours?: number[];
+  /** Games of the match that each seat has won before this one, by seat. Missing for the first game of a match. */
+  wins?: number[];
   settings: { [name: string]: Json };
   seed?: string;
   first: Json;
@@ -54,6 +56,8 @@ export interface Film {
   /** Statistic that results show beside the score. */
   beside?: { stat: number; name: string; decimals: number };
   digest?: string;
+  /** The game in its competition, if the film comes from a stream of live games. */
+  at?: { phase: number; match: string; game: number };
   logs?: LogLine[];
 }
 

@@ -67,7 +67,14 @@ const append = (page: Page, part: unknown): Promise<boolean> =>
 const picture = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const canvases = [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL());
-    const html = document.querySelector('.replay')?.outerHTML.replace(/\b(id|aria-controls|aria-labelledby)="[^"]*"|url\(#[^)]*\)|href="#[^"]*"/g, '');
+    // Attributes in one order: a new element has another one than an element that was changed.
+    const copy = document.querySelector('.replay')?.cloneNode(true) as Element | undefined;
+    for (const element of copy?.querySelectorAll('*') ?? []) {
+      const all = [...element.attributes].sort((a, b) => a.name.localeCompare(b.name));
+      for (const { name } of all) element.removeAttribute(name);
+      for (const { name, value } of all) element.setAttribute(name, value);
+    }
+    const html = copy?.outerHTML.replace(/\b(id|aria-controls|aria-labelledby)="[^"]*"|url\(#[^)]*\)|href="#[^"]*"/g, '');
     return [html, ...canvases].join('\n');
   });
 

@@ -32,6 +32,16 @@ impl Fault {
         }
     }
 
+    /// A number of these faults, for people: `1 crash`, `9 crashes`, `3 illegal`.
+    pub fn count_text(self, count: u64) -> String {
+        let word = match self {
+            Self::Timeout if count != 1 => "timeouts",
+            Self::Crash if count != 1 => "crashes",
+            other => other.name(),
+        };
+        format!("{count} {word}")
+    }
+
     /// The index of this fault in [`Fault::ALL`].
     pub const fn index(self) -> usize {
         self as usize
@@ -116,3 +126,16 @@ impl fmt::Display for IllegalAnswer {
 }
 
 impl std::error::Error for IllegalAnswer {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn count_text_uses_the_plural_for_every_number_but_one() {
+        let texts = |count: u64| Fault::ALL.map(|fault| fault.count_text(count));
+        assert_eq!(texts(1), ["1 timeout", "1 crash", "1 illegal", "1 garbled"]);
+        assert_eq!(texts(9), ["9 timeouts", "9 crashes", "9 illegal", "9 garbled"]);
+        assert_eq!(Fault::Crash.count_text(0), "0 crashes");
+    }
+}

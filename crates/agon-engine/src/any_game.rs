@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 
 use crate::debug_replay::{self, ReaskedRequest};
 use crate::empty_answers::EmptyAnswers;
+use crate::film::json::FilmExtras;
 use crate::film::live::{self, LiveFilm, TurnReplayer};
 use crate::film::{self, Film, ReplayError, TypedFilm, header, settings_json};
 use crate::logs_dir::{self, LogsDirWriter};
@@ -168,12 +169,11 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<(), ReplayError>;
 
     /// Creates the film of a game that is about to start, and a replayer that computes its turns while they are played. The film
-    /// contains only the parts of the header that spectators may see. `colours` are as in [`film::json::FilmExtras`].
+    /// contains only the parts of the header that spectators may see. Bot output is not used.
     fn live_film(
         &self,
         header: &RecordHeader,
-        contributors: &[Option<String>],
-        colours: &[u32],
+        extras: &FilmExtras,
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError>;
 
@@ -413,11 +413,10 @@ impl<G: PlayableGame> AnyGame for TypedGame<G> {
     fn live_film(
         &self,
         header: &RecordHeader,
-        contributors: &[Option<String>],
-        colours: &[u32],
+        extras: &FilmExtras,
         assets: &Assets,
     ) -> Result<(LiveFilm, Box<dyn TurnReplayer>), ReplayError> {
-        let (film, replayer) = live::start_live_film::<G>(header, contributors, colours, assets)?;
+        let (film, replayer) = live::start_live_film::<G>(header, extras, assets)?;
         Ok((film, Box::new(replayer)))
     }
 

@@ -90,12 +90,13 @@ fn film_extras_are_added_and_the_seed_can_be_omitted() {
     let extras = FilmExtras {
         contributors: vec![Some("Ann".to_owned()), None],
         colours: vec![7, 3],
+        wins: vec![1, 0],
         bot_output: vec![BotOutputLine { turn: 2, seat: Seat(1), text: "hm".to_owned() }],
         hide_seed: true,
     };
     let json = to_json(agon_engine::any_game("connect-five").unwrap().info(), &film, &extras);
-    assert_eq!(json["colours"], serde_json::json!([7, 3]));
-    assert!(plain.get("colours").is_none());
+    assert_eq!((&json["colours"], &json["wins"]), (&serde_json::json!([7, 3]), &serde_json::json!([1, 0])));
+    assert!(plain.get("colours").is_none() && plain.get("wins").is_none());
     assert!(json.get("seed").is_none());
     assert_eq!(json["contributors"], serde_json::json!(["Ann", null]));
     assert_eq!(json["logs"], serde_json::json!([{"turn": 2, "seat": 1, "text": "hm"}]));

@@ -35,7 +35,7 @@ impl Spectator {
     }
 
     fn start(&mut self, header: &RecordHeader) {
-        let (film, replayer) = self.game.live_film(header, &[], &[], &Assets::none()).unwrap();
+        let (film, replayer) = self.game.live_film(header, &FilmExtras::default(), &Assets::none()).unwrap();
         self.viewer = serde_json::from_slice(&film.json()).unwrap();
         assert_eq!(self.viewer["live"], true);
         self.shown = Some((film, replayer));
@@ -214,7 +214,7 @@ fn replayer_rejects_illegal_turns_and_removes_stderr() {
     let played = common::referee(&script, Duration::ZERO);
     let record = common::record(&played);
     let game = any_game("connect-five").unwrap();
-    let (_, mut replayer) = game.live_film(&record.header, &[], &[], &Assets::none()).unwrap();
+    let (_, mut replayer) = game.live_film(&record.header, &FilmExtras::default(), &Assets::none()).unwrap();
     let turn = |answers| PlayedTurn { answers, charged: &[], faults: &[], expired: None };
     for wrong in ["", "1 2", "nine", "!tired"] {
         assert!(replayer.push(&turn(wrong)).is_err(), "{wrong:?}");
@@ -228,5 +228,5 @@ fn replayer_rejects_illegal_turns_and_removes_stderr() {
     assert!(text.contains("public message") && !text.contains("secrets"), "{text}");
     let mut other = record.header;
     other.rules += 1;
-    assert!(game.live_film(&other, &[], &[], &Assets::none()).is_err());
+    assert!(game.live_film(&other, &FilmExtras::default(), &Assets::none()).is_err());
 }

@@ -41,7 +41,10 @@ fn folders(info: &GameInfo) -> Vec<(String, &'static [&'static str])> {
     let module = info.id.replace('-', "_");
     let mut all: Vec<(String, &[&str])> = vec![
         (format!("crates/agon-games/src/{module}"), &["mod.rs", "description.rs"]),
-        (format!("web/src/games/{}", info.id), &["view.ts", "Board.svelte", "Icon.svelte", "texts.ts"]),
+        (
+            format!("web/src/games/{}", info.id),
+            &["view.ts", "Board.svelte", "Icon.svelte", "Picture.svelte", "accent.ts", "texts.ts"],
+        ),
     ];
     if info.bots.python.is_some() {
         let files: &[&str] = &["__init__.py", "api.py", "source_check.py"];

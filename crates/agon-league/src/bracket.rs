@@ -221,3 +221,112 @@ fn add_result(ties: &mut [TieSums], key: MatchKey, verdict: &MatchVerdict) {
         tie.tie_break[side] += verdict.tie_break.get(seat).copied().unwrap_or_default();
     }
 }
+
+/// A round that is still to come. Its number of ties is known before its entrants are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedRound {
+    /// Name of the round: `final`.
+    pub name: String,
+    /// Number of ties.
+    pub ties: u32,
+}
+
+/// Larger brackets have no planned rounds, because they are found by playing the rest of the bracket.
+const MAX_PLANNED_ENTRANTS: usize = 1024;
+
+/// Rounds after the current one. `stages` are the verdicts of finished stages. The better seed is assumed to win every tie: that changes
+/// neither the names nor the sizes of the rounds, except that the second match of a grand final is only played if it is needed.
+pub fn planned_rounds(
+    schedule: &dyn PhaseSchedule,
+    field: &PhaseField,
+    stages: &[Vec<MatchVerdict>],
+) -> Vec<PlannedRound> {
+    let mut rounds = Vec::new();
+    if field.entrants.len() > MAX_PLANNED_ENTRANTS {
+        return rounds;
+    }
+    let mut all = stages.to_vec();
+    while let Some(stage) = stage_after(schedule, &all, all.len() as u32) {
+        let fixtures: Vec<_> = (0..stage.len()).filter_map(|number| stage.fixture(number)).collect();
+        if all.len() > stages.len() {
+            let mut ties: Vec<[Entrant; 2]> = fixtures.iter().filter_map(|one| sorted(&one.seats)).collect();
+            ties.sort_unstable();
+            ties.dedup();
+            rounds.push(PlannedRound { name: stage.name(), ties: ties.len() as u32 });
+        }
+        let verdict = |seats: Vec<Entrant>| {
+            let best = seats.iter().copied().min_by_key(|one| seed(field, *one));
+            let points = |one: &Entrant| FixedPoint::from_int(i64::from(Some(*one) == best));
+            MatchVerdict { points: seats.iter().map(points).collect(), tie_break: Vec::new(), seats }
+        };
+        all.push(fixtures.into_iter().map(|one| verdict(one.seats)).collect());
+    }
+    rounds
+}
+
+/// Both entrants of a match, in the order of the file.
+fn sorted(seats: &[Entrant]) -> Option<[Entrant; 2]> {
+    let [a, b] = *seats else { return None };
+    Some(if a <= b { [a, b] } else { [b, a] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Format, TieRule};
+
+    const TIES: TieRule = TieRule { top: None, pairs: 1, extra: 2, third: true };
+
+    fn names(format: &Format, entrants: u32, finished: usize) -> Vec<(String, u32)> {
+        let field = PhaseField::of((0..entrants).map(Entrant).collect());
+        let schedule = format.schedule(&field, 1).unwrap();
+        // The stages that the better seeds have won so far.
+        let mut stages = Vec::new();
+        for number in 0..finished as u32 {
+            let stage = stage_after(schedule.as_ref(), &stages, number).unwrap();
+            let fixtures = (0..stage.len()).filter_map(|at| stage.fixture(at));
+            let verdict = |seats: Vec<Entrant>| {
+                let points =
+                    |one: &Entrant| FixedPoint::from_int(i64::from(seats.iter().all(|other| one <= other)));
+                MatchVerdict {
+                    points: seats.iter().map(points).collect(),
+                    tie_break: Vec::new(),
+                    seats: seats.clone(),
+                }
+            };
+            stages.push(fixtures.map(|one| verdict(one.seats)).collect());
+        }
+        let planned = planned_rounds(schedule.as_ref(), &field, &stages);
+        planned.into_iter().map(|round| (round.name, round.ties)).collect()
+    }
+
+    #[test]
+    fn planned_rounds_follow_the_current_one() {
+        let knockout = Format::Knockout(TIES);
+        let third = ("match for the third place".to_owned(), 1);
+        let after = |names: &[(&str, u32)]| {
+            let mut all: Vec<(String, u32)> =
+                names.iter().map(|(name, ties)| ((*name).to_owned(), *ties)).collect();
+            all.insert(all.len() - 1, third.clone());
+            all
+        };
+        assert_eq!(names(&knockout, 7, 0), after(&[("semi-finals", 2), ("final", 1)]));
+        assert_eq!(names(&knockout, 9, 0), after(&[("quarter-finals", 4), ("semi-finals", 2), ("final", 1)]));
+        assert_eq!(names(&knockout, 8, 1), after(&[("final", 1)]));
+        assert!(names(&knockout, 8, 3).is_empty(), "the final is the current round");
+    }
+
+    #[test]
+    fn double_elimination_has_its_losers_rounds_and_the_grand_final() {
+        let rounds = names(&Format::DoubleElimination(TIES), 4, 0);
+        let ties: u32 = rounds.iter().map(|(_, ties)| ties).sum();
+        // Four entrants: every one but the winner loses twice. Two ties are in the first round.
+        assert_eq!(ties, 4, "{rounds:?}");
+        assert_eq!(rounds.last().map(|(_, ties)| *ties), Some(1));
+    }
+
+    #[test]
+    fn large_bracket_has_no_planned_rounds() {
+        assert!(names(&Format::Knockout(TIES), MAX_PLANNED_ENTRANTS as u32 + 1, 0).is_empty());
+    }
+}

@@ -199,6 +199,21 @@ impl MatchResult {
         self.games.first().map_or_else(Vec::new, |game| game.seats.iter().map(|seat| seat.entrant).collect())
     }
 
+    /// Games that each seat has won before this game (from 0), in seat order. A shared first place is a win for none. Empty for the first
+    /// game.
+    pub fn wins_before(&self, game: usize) -> Vec<u32> {
+        let earlier = self.games.get(..game).unwrap_or_default();
+        let Some(first) = earlier.first() else { return Vec::new() };
+        let mut wins = vec![0; first.seats.len()];
+        for game in earlier {
+            let mut first = game.seats.iter().zip(&mut wins).filter(|(seat, _)| seat.place == 1);
+            if let (Some((_, won)), None) = (first.next(), first.next()) {
+                *won += 1;
+            }
+        }
+        wins
+    }
+
     /// Table points of each seat.
     pub fn table_points(&self) -> Vec<FixedPoint> {
         if !self.points.is_empty() {
@@ -226,5 +241,16 @@ mod tests {
             [FixedPoint::from_int(2), -FixedPoint::from_f64(0.5)].into_iter().sum::<FixedPoint>(),
             FixedPoint(1_500_000)
         );
+    }
+
+    #[test]
+    fn wins_before_counts_only_earlier_games_with_one_winner() {
+        use crate::simulated::{game_of, match_of};
+        let mut result = match_of(&[(4, 1.0), (7, 0.0)], &[]);
+        result.games.push(game_of(&[(4, 0.5), (7, 0.5)]));
+        result.games.push(game_of(&[(4, 0.0), (7, 1.0)]));
+        let before = |game| result.wins_before(game);
+        assert_eq!([before(1), before(2), before(3)], [vec![1, 0], vec![1, 0], vec![1, 1]]);
+        assert!(before(0).is_empty() && before(9).is_empty());
     }
 }

@@ -134,7 +134,7 @@ async fn phase(
     let past = PhaseHistory { stages: &stages, ..PhaseHistory::default() };
     report.expected = Some(plan.expected_matches());
     report.balance = Some(plan.balance(&past));
-    report.standings = Some(phase_results::phase_standings(ledger, competition, info, number).await?);
+    report.standings = Some(phase_results::shown_standings(ledger, competition, info, number).await?);
     let pace = |(entrant, sums): (Entrant, &agon_league::tally::EntrantTotals)| ThinkTimes {
         entrant,
         answers: sums.answers,

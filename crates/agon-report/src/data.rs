@@ -181,6 +181,8 @@ pub struct GameLine {
     pub ended: String,
     /// Seats, in order.
     pub seats: Vec<SeatLine>,
+    /// Games of the match that each seat has won before this game. Empty for the first game.
+    pub wins_before: Vec<u32>,
     /// Number of faults in the game.
     pub faults: u32,
     /// Whether the game has a page.

@@ -37,7 +37,7 @@ pub async fn all(
     let mut written = Vec::new();
     let mut wrote = |path: PathBuf, is: String| written.push(Written { path, is });
     for phase in 0..begun {
-        let standings = agon_runner::phase_results::phase_standings(
+        let standings = agon_runner::phase_results::shown_standings(
             ledger,
             &loaded.competition,
             loaded.table.info(),

@@ -70,6 +70,7 @@ fn line(info: &GameInfo, one: &StoredMatch, number: u32, game: &GameResult, stag
         turns: game.turns,
         ended: game.ended.clone(),
         seats: game.seats.iter().map(seat).collect(),
+        wins_before: one.result.wins_before(number as usize),
         faults: game.seats.iter().flat_map(|seat| seat.faults).sum(),
         has_page: false,
         reasons: Vec::new(),

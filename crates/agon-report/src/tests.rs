@@ -268,6 +268,7 @@ fn report(names: &[&str]) -> Report {
         turns: 96,
         ended: HOSTILE.to_owned(),
         seats,
+        wins_before: Vec::new(),
         faults: 1,
         has_page: true,
         reasons: vec![HOSTILE.to_owned()],

@@ -116,6 +116,7 @@ async fn game_page(
     let extras = FilmExtras {
         contributors: game.seats.iter().map(by).collect(),
         colours: game.seats.iter().map(|seat| seat.entrant.0).collect(),
+        wins: game.wins_before.clone(),
         bot_output: Vec::new(),
         hide_seed: report.seed.is_none(),
     };

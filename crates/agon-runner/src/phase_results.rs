@@ -7,7 +7,9 @@ use agon_league::format::{Format, MatchVerdict, PhaseField, PhaseHistory, PhaseS
 use agon_league::standings::{self, RulingKind, Standings, StandingsRequest};
 use agon_league::tally::{Tally, TallyDecodeError};
 use agon_league::{Entrant, FormatError, MatchKey};
-use agon_store::{Ledger, MatchFilter, PhaseProgress, PhaseStatus, Ranges, SecretSeed, StoreError};
+use agon_store::{
+    Ledger, MatchFilter, PhaseProgress, PhaseState, PhaseStatus, Ranges, SecretSeed, StoreError,
+};
 use futures_util::StreamExt as _;
 
 use crate::rulings::Rulings;
@@ -195,7 +197,8 @@ pub fn standings_request<'a>(
     }
 }
 
-async fn phase_status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError> {
+/// Status of a phase.
+pub async fn phase_status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError> {
     let mut all = ledger.phases().await?;
     let phases = all.len() as u32;
     if phase >= phases {
@@ -267,6 +270,38 @@ pub async fn phase_standings(
     let rulings = Rulings::load(ledger).await?;
     let results = results_under_rulings(ledger, game, number, &rulings, &rulings.in_force()).await?;
     standings_from(ledger, competition, game, number, &results, &rulings).await
+}
+
+/// Current standings of a phase, as people read them: until the table is published without medals, and with all entrants of the phase.
+pub async fn shown_standings(
+    ledger: &dyn Ledger,
+    competition: &CompetitionConfig,
+    game: &'static GameInfo,
+    number: u32,
+) -> Result<Standings, RunError> {
+    let mut standings = phase_standings(ledger, competition, game, number).await?;
+    if phase_status(ledger, number).await?.state == PhaseState::Running {
+        standings.remove_medals();
+        add_entrants_without_games(ledger, competition, game, number, &mut standings).await?;
+    }
+    Ok(standings)
+}
+
+/// Adds the entrants of a phase that have not played yet. Returns them.
+pub async fn add_entrants_without_games(
+    ledger: &dyn Ledger,
+    competition: &CompetitionConfig,
+    game: &'static GameInfo,
+    number: u32,
+    standings: &mut Standings,
+) -> Result<Vec<Entrant>, RunError> {
+    if standings.entrants.len() >= competition.entrants.len() {
+        return Ok(Vec::new());
+    }
+    let field = field(ledger, competition, game, number).await?;
+    let entrants = shown_entrants(ledger, competition, number).await?;
+    let participants = competition.phases[number as usize].format.participants(&field);
+    Ok(standings.add_entrants_without_games(game, &entrants, participants))
 }
 
 /// Standings of a phase from results that were read under the rulings in force.

@@ -168,6 +168,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         assert!(board["since"].as_i64().unwrap() > 1_600_000_000_000);
         let mut events = open(&reader, &format!("competitions/{id}/boards/{}/watch", board["board"])).await;
         let (mut turns, mut outcome, mut names) = (0, Value::Null, Value::Null);
+        let (mut at, mut wins) = (Value::Null, Value::Null);
         let end = loop {
             let event = events.next().await.unwrap();
             match event.name.as_str() {
@@ -175,6 +176,7 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
                     assert!(event.data.get("seed").is_none(), "the stream contains the seed");
                     turns = event.data["deltas"].as_array().unwrap().len();
                     (outcome, names) = (event.data["outcome"].clone(), event.data["names"].clone());
+                    (at, wins) = (event.data["at"].clone(), event.data["wins"].clone());
                 }
                 "part" => {
                     assert_eq!(event.data["from"], turns + 1, "{id}: a turn is missing");
@@ -194,6 +196,11 @@ async fn live_game_of_each_kind_is_streamed_to_its_end() {
         let film = reader.get(end["film"].as_str().unwrap()).await.json;
         assert_eq!(film["deltas"].as_array().unwrap().len(), turns, "{id}: {end}");
         assert_eq!((&film["outcome"], &film["names"]), (&outcome, &names), "{id}");
+        assert_eq!(film["wins"], wins, "{id}: {end}");
+        assert_eq!(wins.is_null(), end["game"] == 1, "{id}: {end}");
+        for key in ["phase", "match", "game"] {
+            assert_eq!(at[key], end[key], "{id}: {at}");
+        }
         assert_eq!(site.app.streams.total(), 0, "closed streams are still counted");
     }
 }

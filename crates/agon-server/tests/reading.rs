@@ -305,6 +305,7 @@ async fn bracket(reader: &Client, id: &str) {
     let bracket = good(reader, &format!("competitions/{id}/phases/1/bracket")).await;
     let rounds = bracket["rounds"].as_array().unwrap();
     assert!(rounds.len() >= 3, "{bracket}");
+    assert_eq!(bracket["planned"], json!([]), "the bracket is finished");
     let last = rounds.iter().find(|round| round["name"] == "final").unwrap();
     let champion = last["matches"][0]["sides"].as_array().unwrap().iter().find(|side| side["won"] == true);
     assert_eq!(bracket["placing"][0]["entrants"], json!([champion.unwrap()["entrant"]]));

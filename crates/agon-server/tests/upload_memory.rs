@@ -106,8 +106,8 @@ fn bodies() -> [Body; 6] {
     ]
 }
 
-/// Uploads a body. Returns the status of the response.
-async fn upload(address: SocketAddr, token: String, body: Body) -> u16 {
+/// Uploads a body. Returns the status of the response, and the response.
+async fn upload(address: SocketAddr, token: String, body: Body) -> (u16, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let length = body.bytes.len().max(body.padding);
     let head = format!(
@@ -130,11 +130,9 @@ async fn upload(address: SocketAddr, token: String, body: Body) -> u16 {
     }
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8_lossy(&answer)
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok())
-        .unwrap_or_default()
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    (status, answer)
 }
 
 /// Creates an author with a token.
@@ -223,9 +221,9 @@ async fn server_stays_small_beside_two_hundred_hostile_uploads() {
         .collect();
     let mut wrong = Vec::new();
     for (body, client) in clients {
-        let status = client.await.unwrap();
+        let (status, answer) = client.await.unwrap();
         if !body.status.contains(&status) {
-            wrong.push((status, body.status));
+            wrong.push((answer, body.status));
         }
     }
     done.store(true, Ordering::Release);

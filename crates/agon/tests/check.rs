@@ -63,7 +63,7 @@ fn check_accepts_a_bot_or_lists_all_problems() {
         ("players.yml", "players:\n  - {name: A, directory: ., command: python3 racer.py}\n"),
     ]);
     let text = place.good(&["check", "solitude-scramble", "good"]);
-    assert!(text.starts_with("found   yes  good, sha256:") && text.ends_with("yes: accepted\n"), "{text}");
+    assert!(text.starts_with("found   pass  good, sha256:") && text.ends_with("yes: accepted\n"), "{text}");
     for bot in ["python3 racer.py", "players.yml#A", "players.yml"] {
         assert!(place.good(&["check", "word-racer", bot]).ends_with("yes: accepted\n"), "{bot}");
     }
@@ -75,7 +75,7 @@ fn check_accepts_a_bot_or_lists_all_problems() {
     assert_eq!(
         lines,
         [
-            "source  no   2 Python files",
+            "source  fail  2 Python files",
             "    Submission.py, line 1, column 1: imports os, which is not allowed",
             &format!("    {word}"),
             "    Submission.py, line 3, column 1: imports no_such_module, and there is no such module",
@@ -86,8 +86,8 @@ fn check_accepts_a_bot_or_lists_all_problems() {
             &format!("    {word}"),
             "    helper.py, line 2, column 5: does not parse: invalid syntax",
             "    hint: fix the syntax",
-            "loads   no   skipped: fix the source problems first",
-            "plays   -    it does not load",
+            "loads   fail  skipped: fix the source problems first",
+            "plays   -     it does not load",
             "not accepted: 5 problems to fix",
         ]
     );

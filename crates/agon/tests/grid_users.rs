@@ -8,6 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agon_test_servers::Nats;
@@ -114,6 +115,7 @@ impl League {
 struct Running {
     child: Child,
     said: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -121,12 +123,12 @@ impl Running {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let (heard, lines) = (Arc::clone(&said), BufReader::new(child.stderr.take().unwrap()));
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
                 *heard.lock().unwrap() += &(line + "\n");
             }
         });
-        Self { child, said }
+        Self { child, said, reader: Some(reader) }
     }
 
     fn said(&self) -> String {
@@ -138,6 +140,7 @@ impl Running {
         until(|| self.said().contains(words), || format!("`{words}` in: {}", self.said()));
     }
 
+    /// Waits until the process has ended and all that it printed has been read.
     fn ends(&mut self) -> ExitStatus {
         let mut status = None;
         until(
@@ -147,6 +150,9 @@ impl Running {
             },
             || "it does not end".to_owned(),
         );
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
         status.unwrap()
     }
 }

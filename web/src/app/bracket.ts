@@ -29,7 +29,7 @@ export interface BracketLayout {
   connectors: string[];
 }
 
-const isThird = (round: BracketRound | undefined): boolean => round?.name.includes('third place') ?? false;
+const isThird = (round: { name: string } | undefined): boolean => round?.name.includes('third place') ?? false;
 
 /** Column of each round. The match for third place shares the column of the final. */
 function columnsOf(bracket: Bracket): number[] {
@@ -65,6 +65,17 @@ function feeders(bracket: Bracket, round: number, index: number): [number, numbe
     const from = side.entrant === null ? expectedFeeder(bracket, round, index, i) : feederOf(bracket, round, side.entrant);
     return from ? [from] : [];
   });
+}
+
+const openTie = (): BracketMatch => ({ match: null, sides: [0, 1].map(() => ({ entrant: null, seed: null, score: '', won: false })), note: '' });
+
+/** A knockout with the rounds that are still to come, with open ties. Other brackets are not changed: their lines are known only with their entrants. */
+export function withPlanned(bracket: Bracket): Bracket {
+  const sizes = [...bracket.rounds.filter((round) => !isThird(round)).map((round) => round.matches.length).slice(-1), ...bracket.planned.filter((round) => !isThird(round)).map((round) => round.ties)];
+  // Byes make the first round smaller.
+  const halves = sizes.every((size, i) => i === 0 || (i === 1 && bracket.rounds.length === 1 ? size * 2 >= (sizes[0] ?? 0) : size * 2 === sizes[i - 1]));
+  if (bracket.planned.length === 0 || !halves || sizes.at(-1) !== 1 || bracket.rounds[0]?.name.startsWith('winners')) return bracket;
+  return { ...bracket, rounds: [...bracket.rounds, ...bracket.planned.map((round) => ({ name: round.name, matches: Array.from({ length: round.ties }, openTie) }))], planned: [] };
 }
 
 export function layoutBracket(bracket: Bracket): BracketLayout {

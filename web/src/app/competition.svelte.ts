@@ -120,6 +120,8 @@ export class CompetitionView {
     return () => {
       this.#subscription?.stop();
       clearTimeout(this.#tableTimer);
+      // Otherwise no table would be loaded after the next subscription.
+      this.#tableTimer = undefined;
     };
   }
 

@@ -1,10 +1,9 @@
-// Standings tables: formatting, intervals, groups, and which bots have a medal or no game yet.
+// Standings tables: formatting, intervals, and the groups of a podium.
 
 import { decimal, micros, integer } from './format';
-import type { Entrant, PhaseItem, StandingsTable, TableCell, TableColumn } from './types';
+import type { PhaseItem, StandingsTable, TableCell, TableColumn } from './types';
 
 export type TableRow = StandingsTable['rows'][number];
-export type Medal = 'gold' | 'silver' | 'bronze';
 
 export interface Interval {
   low: number;
@@ -54,30 +53,6 @@ export const decidingColumn = (table: StandingsTable): TableColumn | undefined =
 
 /** Whether no more match of a phase can change its table. */
 export const isFinal = (phase: PhaseItem | undefined): boolean => phase?.state === 'published' || phase?.state === 'closed';
-
-/** The role that all bots of a table have, if they have one. */
-function roleOfTable(table: StandingsTable, entrants: Entrant[]): string | undefined {
-  const roles = new Set(table.rows.map((row) => entrants.find((one) => one.entrant === row.entrant)?.role ?? null));
-  const [role] = roles;
-  return roles.size === 1 && role !== null ? role : undefined;
-}
-
-/**
- * Entrants that belong into a table of results but have no row, because they have not played yet. Only in the first phase: which bots a
- * later phase has is known only from its matches.
- */
-export function withoutGames(table: StandingsTable, entrants: Entrant[], phase: PhaseItem | undefined): Entrant[] {
-  if (!ranksResult(table) || phase?.number !== 1 || isFinal(phase)) return [];
-  const role = roleOfTable(table, entrants);
-  const listed = new Set(table.rows.map((row) => row.entrant));
-  return entrants.filter((one) => one.entrant !== null && !one.withdrawn && !listed.has(one.entrant) && (role === undefined || one.role === role));
-}
-
-/** Medal of a row: only if the phase is finished, or if all bots have played and the order to both neighbours is settled. */
-export function medalOf(row: TableRow, of: { final: boolean; waiting: number; open: ReadonlySet<number> }): Medal | null {
-  if (of.final) return row.medal;
-  return of.waiting === 0 && !of.open.has(row.entrant) ? row.medal : null;
-}
 
 /** The first rows of the tables that decide: one group, or one for each role. A finished knockout comes before the table of its phase. */
 export interface PodiumGroup {

@@ -96,7 +96,8 @@ export interface CompetitionItem {
   phase: { number: number; name: string; of: number } | null;
   matches: number;
   expected: number | null;
-  leaders: { bot: number; name: string; rank: number }[];
+  /** The first three of the phase, or of each role, one role after the other. `rank` is the rank within the role. */
+  leaders: { bot: number; name: string; rank: number; entrant: number; role: string | null }[];
   /** Whether bots can be submitted now, if the deadline is not past. */
   accepts: boolean;
   deadline: Deadline | null;
@@ -324,6 +325,7 @@ export interface StandingsTable {
   title: string;
   official: boolean;
   columns: TableColumn[];
+  /** There are no medals until the table is published. */
   rows: ({ entrant: number; medal: 'gold' | 'silver' | 'bronze' | null } & { [column: string]: TableCell })[];
   notes: string[];
   /** Scale of the drawn intervals, or of the shades of measured head-to-head cells. */
@@ -362,6 +364,8 @@ export interface PhaseStandings {
   scales: { ratings: AxisScale | null; efficiency: AxisScale | null; answer_times: AxisScale | null };
   /** Entrants whose order relative to a neighbour is not significant. */
   open: number[];
+  /** Entrants of a running phase that have not played yet. They are the last rows of the tables, without figures. */
+  without_games: number[];
   rulings: Ruling[];
   /** Increases with every change; used in ETags and `table` events. */
   revision: number;
@@ -401,6 +405,8 @@ export interface Bracket {
       note: string;
     }[];
   }[];
+  /** Rounds after the last one of `rounds`. Their entrants are not known yet. */
+  planned: { name: string; ties: number }[];
   placing: { place: number; entrants: number[] }[];
 }
 
@@ -453,7 +459,7 @@ export interface Progress {
   games_per_second: number;
   playing: LiveGame[];
 }
-// GET /competitions/{id}/boards/{board}/watch (server-sent): `head` (a live film), `part` ({from, turns...}: docs/film.md),
+// GET /competitions/{id}/boards/{board}/watch (server-sent): `head` (a live film with `at`: {phase, match, game}), `part` ({from, turns...}: docs/film.md),
 // `end` ({phase, match, game, film}).
 
 /** GET /competitions/{id}/bots/{bot} */
@@ -466,7 +472,8 @@ export interface BotPage extends Entrant {
   practice?: boolean;
   versions: {
     version: number;
-    hash: string;
+    /** SHA-256 of the bot's files, as in the report of its check; null if it is not known. */
+    hash: string | null;
     at: number;
     from_phase: number;
     /** Only for the author. */
@@ -564,6 +571,8 @@ export interface CheckFinding {
 
 /** GET /me/bots */
 export interface MyBot extends Entrant {
+  /** Whether it takes no part because its first version was rejected. Its author did not withdraw it. */
+  rejected: boolean;
   competition: string;
   competition_name: string;
   game: string;

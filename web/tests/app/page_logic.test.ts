@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { retryDelay, RequestError, parseError } from '../../src/app/api';
-import { layoutBracket } from '../../src/app/bracket';
+import { layoutBracket, withPlanned } from '../../src/app/bracket';
 import { barsPath, histogramSummary, position, ratingLines, winRates } from '../../src/app/charts';
 import { ago, bytes, shortNameList, duration, micros, stripBidi, plural, sentence, integer } from '../../src/app/format';
 import { LiveSequencer, NEXT_GAME_DELAY_MS, type LiveGameRef } from '../../src/app/live_sequence';
@@ -103,6 +103,7 @@ describe('layoutBracket', () => {
       { name: 'match for the third place', matches: [match(side(3), side(1, true))] },
       { name: 'final', matches: [match(side(0), side(2, true))] },
     ],
+    planned: [],
     placing: [],
   };
 
@@ -117,8 +118,24 @@ describe('layoutBracket', () => {
   });
 
   test('an empty final is connected to its future feeders', () => {
-    const open: Bracket = { rounds: [{ name: 'semi-finals', matches: [match(side(0), side(3)), match(side(1), side(2))] }, { name: 'final', matches: [match(side(null), side(null))] }], placing: [] };
+    const open: Bracket = { rounds: [{ name: 'semi-finals', matches: [match(side(0), side(3)), match(side(1), side(2))] }, { name: 'final', matches: [match(side(null), side(null))] }], planned: [], placing: [] };
     expect(layoutBracket(open).connectors.length).toBe(2);
+  });
+
+  test('a knockout has all its rounds before they are played', () => {
+    const [first] = knockout.rounds;
+    if (!first) throw new Error('a round expected');
+    const third = { name: 'match for the third place', ties: 1 };
+    const whole = withPlanned({ rounds: [first], planned: [third, { name: 'final', ties: 1 }], placing: [] });
+    expect(whole.rounds.map((round) => [round.name, round.matches.length])).toEqual([['semi-finals', 2], ['match for the third place', 1], ['final', 1]]);
+    expect(layoutBracket(whole).connectors.length).toBe(2);
+    expect(withPlanned(knockout)).toBe(knockout);
+    // Byes: one match in the first round, two in the next.
+    const byes = { rounds: [{ name: 'quarter-finals', matches: first.matches.slice(0, 1) }], planned: [{ name: 'semi-finals', ties: 2 }, { name: 'final', ties: 1 }], placing: [] };
+    expect(withPlanned(byes).rounds).toHaveLength(3);
+    // The lines of other brackets are not known yet.
+    const double = { rounds: [{ ...first, name: "winners' round 1" }], planned: [{ name: "losers' round 1", ties: 1 }, { name: "winners' final", ties: 1 }], placing: [] };
+    expect(withPlanned(double)).toBe(double);
   });
 
   test('boxes do not overlap in a double elimination', () => {
@@ -130,6 +147,7 @@ describe('layoutBracket', () => {
         { name: 'losers 2', matches: [match(side(1, true), side(3))] },
         { name: 'grand final', matches: [match(side(0, true), side(1))] },
       ],
+      planned: [],
       placing: [],
     };
     const layout = layoutBracket(double);

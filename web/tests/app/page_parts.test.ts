@@ -1,14 +1,15 @@
 // Small parts of the pages: scoreboards, fault counts, groups of the home page, live phases, marks of bots, accents of games.
 
+import { render } from 'svelte/server';
 import { describe, expect, test } from 'vitest';
 import { groupsOf } from '../../src/app/home_groups';
 import { livePhases } from '../../src/app/live_phases';
 import { hasPoints, scoreRows, wonAlone } from '../../src/app/match_scores';
-import { wasRejected } from '../../src/app/my_bots';
 import { hiddenSides } from '../../src/app/scroll_cue';
 import { faultCounts, faultName, faultsOfCell } from '../../src/app/texts/faults';
 import { submit } from '../../src/app/texts/submit';
-import type { CompetitionItem, Match, MyBot, PhaseItem, Progress } from '../../src/app/types';
+import type { CompetitionItem, Match, PhaseItem, Progress } from '../../src/app/types';
+import Leaders from '../../src/app/components/Leaders.svelte';
 import { gameAccent } from '../../src/games/accents';
 import { gameIcon } from '../../src/games/icons';
 import { gamePicture } from '../../src/games/pictures';
@@ -48,13 +49,16 @@ test('no outcome of a check is a bare yes or no', () => {
   expect(submit.check.outcomeOf('source', 'no')).toBe('something forbidden was found');
 });
 
-test('a rejected first upload is not withdrawn', () => {
-  const bot = (version: number | null, state: string): Pick<MyBot, 'version' | 'latest'> => ({ version, latest: { state } as MyBot['latest'] });
-  expect(wasRejected(bot(null, 'refused'))).toBe(true);
-  expect(wasRejected(bot(null, 'broke'))).toBe(true);
-  expect(wasRejected(bot(1, 'refused'))).toBe(false);
-  expect(wasRejected(bot(null, 'checking'))).toBe(false);
-  expect(wasRejected({ version: null, latest: null })).toBe(false);
+test('the leaders of each role have a list of their own', () => {
+  const leader = (bot: number, name: string, rank: number, role: string | null): CompetitionItem['leaders'][number] => ({ bot, name, rank, entrant: bot, role });
+  const shown = (state: string, leaders: CompetitionItem['leaders']): string => render(Leaders, { props: { item: { id: 'cup', state, leaders } as unknown as CompetitionItem } }).body;
+  const roles = shown('running', [leader(1, 'Fox', 1, 'seeker'), leader(2, 'Owl', 2, 'seeker'), leader(3, 'Mouse', 1, 'hider')]);
+  expect([...roles.matchAll(/aria-label="([^"]*)"/g)].map(([, label]) => label)).toEqual(['Leaders: Seekers', 'Leaders: Hiders']);
+  expect(roles.indexOf('Owl')).toBeLessThan(roles.indexOf('Mouse'));
+  expect(roles).toContain('/c/cup/bots/3');
+  const single = shown('over', [leader(1, 'Fox', 1, null), leader(2, 'Owl', 2, null)]);
+  expect(single).toContain('aria-label="Winners"');
+  expect(single).not.toContain('eyebrow');
 });
 
 test('the home page has running competitions first, and open ones by their deadline', () => {

@@ -151,7 +151,7 @@ describe('upsets', () => {
 
   test('a tie that the lower seed wins is an upset when it is decided', () => {
     const tie = (won: number | undefined) => ({ match: '1-1', note: '', sides: [1, 8].map((seed, i) => ({ entrant: 10 + i, seed, score: '', won: won === i })) });
-    const bracket = (won: number | undefined): Bracket => ({ rounds: [{ name: 'quarter-finals', matches: [tie(won)] }], placing: [] });
+    const bracket = (won: number | undefined): Bracket => ({ rounds: [{ name: 'quarter-finals', matches: [tie(won)] }], planned: [], placing: [] });
     expect(bracketUpsets(bracket(undefined), bracket(1))).toEqual([{ winner: 11, loser: 10, winnerPlace: 8, loserPlace: 1, size: 7 }]);
     expect(bracketUpsets(bracket(undefined), bracket(0))).toEqual([]);
     expect(bracketUpsets(bracket(1), bracket(1))).toEqual([]);
@@ -234,7 +234,8 @@ describe('brackets', () => {
   const round = (name: string, count: number, decided: boolean) => ({ name, matches: Array.from({ length: count }, (_, i) => tie(2 * i, 2 * i + 1, decided ? 2 * i : undefined)) });
 
   test('the rounds to come are shown before their ties are known', () => {
-    const page = bracketPage({ rounds: [round('quarter-finals', 4, false)], placing: [] }, 0);
+    const planned = [{ name: 'semi-finals', ties: 2 }, { name: 'match for the third place', ties: 1 }, { name: 'final', ties: 1 }];
+    const page = bracketPage({ rounds: [round('quarter-finals', 4, false)], planned, placing: [] }, 0);
     if (page?.kind !== 'columns') throw new Error('columns expected');
     expect(page.columns.map((column) => [column.name, column.ties.length, column.current, column.joined])).toEqual([
       ['quarter-finals', 4, true, false],
@@ -242,10 +243,11 @@ describe('brackets', () => {
       ['final', 1, false, true],
     ]);
     expect(page.columns[1]?.ties[0]).toBeUndefined();
+    expect(page.third).toMatchObject({ name: 'match for the third place', ties: [undefined] });
   });
 
   test('the current round is the first with an open tie; the match for the third place stands apart', () => {
-    const bracket = { rounds: [round('semi-finals', 2, true), round('match for the third place', 1, true), round('final', 1, false)], placing: [] };
+    const bracket = { rounds: [round('semi-finals', 2, true), round('match for the third place', 1, true), round('final', 1, false)], planned: [], placing: [] };
     expect(currentRound(bracket)).toBe(2);
     const page = bracketPage(bracket, 0);
     if (page?.kind !== 'columns') throw new Error('columns expected');
@@ -256,22 +258,22 @@ describe('brackets', () => {
   });
 
   test('a large round is shown page by page, and later rounds side by side', () => {
-    const bracket = { rounds: [round('round of 64', 32, false)], placing: [] };
+    const bracket = { rounds: [round('round of 64', 32, false)], planned: [], placing: [] };
     const pages = [0, 1, 2, 3].map((page) => bracketPage(bracket, page));
     expect(pages.map((page) => (page?.kind === 'grid' ? [page.page, page.pages, page.ties.length] : undefined))).toEqual([[1, 3, 12], [2, 3, 12], [3, 3, 8], [1, 3, 12]]);
-    const later = bracketPage({ rounds: [round('round of 64', 32, true), round('round of 32', 16, true), round('round of 16', MAX_TIES_PER_COLUMN, false)], placing: [] }, 0);
+    const later = bracketPage({ rounds: [round('round of 64', 32, true), round('round of 32', 16, true), round('round of 16', MAX_TIES_PER_COLUMN, false)], planned: [{ name: 'quarter-finals', ties: 4 }, { name: 'semi-finals', ties: 2 }, { name: 'final', ties: 1 }], placing: [] }, 0);
     expect(later?.kind === 'columns' && later.columns.map((column) => column.name)).toEqual(['round of 16', 'quarter-finals', 'semi-finals', 'final']);
   });
 
   test('other eliminations show their last rounds', () => {
-    const bracket = { rounds: ["winners' round 1", "winners' round 2", "losers' round 1", "winners' final", "losers' round 2"].map((name, i) => round(name, 2, i < 4)), placing: [] };
+    const bracket = { rounds: ["winners' round 1", "winners' round 2", "losers' round 1", "winners' final", "losers' round 2"].map((name, i) => round(name, 2, i < 4)), planned: [], placing: [] };
     const page = bracketPage(bracket, 0);
     expect(page?.kind === 'columns' && page.columns.map((column) => column.name)).toEqual(["winners' round 2", "losers' round 1", "winners' final", "losers' round 2"]);
   });
 
   test('an empty bracket shows nothing', () => {
-    expect(bracketPage({ rounds: [], placing: [] }, 0)).toBeUndefined();
-    expect(currentTies({ rounds: [], placing: [] }, 4)).toBeUndefined();
+    expect(bracketPage({ rounds: [], planned: [], placing: [] }, 0)).toBeUndefined();
+    expect(currentTies({ rounds: [], planned: [], placing: [] }, 4)).toBeUndefined();
   });
 });
 

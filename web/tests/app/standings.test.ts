@@ -1,13 +1,11 @@
-// Standings: medals, bots without games, podiums, form, movement and ratings.
+// Standings: podiums, form, movement and ratings.
 
 import { describe, expect, test } from 'vitest';
 import { movement, recentForm, resultOf, sparkline, tellsApart } from '../../src/app/results';
-import { decidingColumn, medalOf, podiums, withoutGames } from '../../src/app/standings_table';
-import type { Entrant, Match, PhaseItem, StandingsTable, TableColumn } from '../../src/app/types';
+import { decidingColumn, podiums } from '../../src/app/standings_table';
+import type { Match, StandingsTable, TableColumn } from '../../src/app/types';
 
 const column = (id: string, more: Partial<TableColumn> = {}): TableColumn => ({ id, title: id, right: true, time: false, kind: 'number', decimals: 0, unit: '', ...more });
-const bot = (entrant: number, more: Partial<Entrant> = {}): Entrant => ({ bot: 100 + entrant, entrant, name: `bot ${entrant}`, contributor: null, role: null, house: true, mine: false, version: 1, marks: [], withdrawn: false, disqualified: null, ...more });
-const phase = (more: Partial<PhaseItem> = {}): PhaseItem => ({ number: 1, name: 'League', format: 'round-robin', state: 'running', started: 0, published: null, resubmit: false, matches: 2, games: 6, faults: 0, expected: [42, 42], table: null, bracket: false, hidden: false, ...more });
 const league = (entrants: number[], more: Partial<StandingsTable> = {}): StandingsTable => ({
   id: 'league',
   title: 'League',
@@ -19,36 +17,6 @@ const league = (entrants: number[], more: Partial<StandingsTable> = {}): Standin
   ...more,
 });
 
-describe('medals', () => {
-  const row = league([1, 2]).rows[0]!;
-  test('after 2 of 42 matches there are none, because other bots have not played', () => {
-    expect(medalOf(row, { final: false, waiting: 5, open: new Set() })).toBeNull();
-  });
-  test('without a settled order there are none', () => {
-    expect(medalOf(row, { final: false, waiting: 0, open: new Set([1]) })).toBeNull();
-  });
-  test('with a settled order, and in a finished phase, they are shown', () => {
-    expect(medalOf(row, { final: false, waiting: 0, open: new Set([2]) })).toBe('gold');
-    expect(medalOf(row, { final: true, waiting: 0, open: new Set([1]) })).toBe('gold');
-  });
-});
-
-describe('bots without games', () => {
-  test('are listed in the first phase while it is played', () => {
-    const entrants = [bot(1), bot(2), bot(3), bot(4, { withdrawn: true }), bot(5, { entrant: null })];
-    expect(withoutGames(league([1, 2]), entrants, phase()).map((one) => one.entrant)).toEqual([3]);
-    expect(withoutGames(league([1, 2]), entrants, phase({ state: 'closed' }))).toEqual([]);
-    expect(withoutGames(league([1, 2]), entrants, phase({ number: 2 }))).toEqual([]);
-  });
-  test('are listed in the table of their role only', () => {
-    const entrants = [bot(1, { role: 'seeker' }), bot(2, { role: 'hider' }), bot(3, { role: 'seeker' })];
-    expect(withoutGames(league([1]), entrants, phase()).map((one) => one.entrant)).toEqual([3]);
-  });
-  test('are not listed in tables that do not rank by the result', () => {
-    for (const table of [league([1], { id: 'efficiency' }), league([1], { official: false }), league([1], { id: 'knockout' })]) expect(withoutGames(table, [bot(1), bot(2)], phase())).toEqual([]);
-  });
-});
-
 describe('podiums', () => {
   test('have a group for each table of a role', () => {
     const groups = podiums([league([3, 1, 2], { id: 'seekers' }), league([5, 4], { id: 'hiders' }), league([3], { id: 'confidence', official: false })], 2);
@@ -58,6 +26,11 @@ describe('podiums', () => {
   test('a knockout decides', () => {
     const knockout = league([2, 1], { id: 'knockout', columns: [column('place'), column('name')] });
     expect(podiums([league([1, 2]), knockout], 3).map((group) => group.id)).toEqual(['knockout']);
+  });
+  test('a bot that has not played has no place', () => {
+    const table = league([1, 2, 3]);
+    table.rows[2] = { entrant: 3, medal: null, rank: null, name: 'bot 3', points: null };
+    expect(podiums([table], 3)[0]?.rows.map((row) => row.entrant)).toEqual([1, 2]);
   });
   test('a disqualified bot has no place', () => {
     const table = league([1, 2]);

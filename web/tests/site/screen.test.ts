@@ -13,7 +13,7 @@ const HD = { width: 1920, height: 1080 };
 const MIN_NAME_PX = 32;
 
 /** It lasts for hours. */
-const LONG = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]';
+const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]';
 
 let server: SiteServer;
 let browser: Browser;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   [server, browser] = await Promise.all([SiteServer.start(['--jobs', '6']), launch()]);
   organiser = await server.signUpOrganiser();
-  await create('long', 'connect-five', LONG, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+  await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
   await organiser.act('long', 'start');
 });
 afterAll(async () => {
@@ -67,7 +67,7 @@ const board = (page: Page): Promise<string | null> => page.locator('.board-scene
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
   test('goes from the waiting room to the games, with result, standings and next matches, and to a pause', async () => {
-    await create('cup', 'connect-five', LONG, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+    await create('cup', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
     const start = new Date(Date.now() + 3_600_000).toISOString();
     const { page, context, problems } = await openScreen('cup', `?rotate=5&start=${start}`);
     await page.getByText('Submissions are open').waitFor();

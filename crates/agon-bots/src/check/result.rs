@@ -96,10 +96,11 @@ impl StepResult {
         Self::new(name, StepOutcome::Skipped, why)
     }
 
+    /// Outcome for people. `source yes` could be read as a problem with the source.
     const fn word(&self) -> &'static str {
         match self.outcome {
-            StepOutcome::Yes => "yes",
-            StepOutcome::No => "no",
+            StepOutcome::Yes => "pass",
+            StepOutcome::No => "fail",
             StepOutcome::Skipped => "-",
         }
     }
@@ -110,8 +111,9 @@ impl CheckResult {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {
-            text += format!("{:8}{:5}{}", step.name, step.word(), step.says.replace("; ", "\n             "))
-                .trim_end();
+            text +=
+                format!("{:8}{:6}{}", step.name, step.word(), step.says.replace("; ", "\n              "))
+                    .trim_end();
             text.push('\n');
             text += &list("", &step.bad);
             text += &list(if step.name == "plays" { "warning: " } else { "advice: " }, &step.advice);

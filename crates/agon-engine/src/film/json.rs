@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agon_core::record::{Record, RecordHeader, SeatRecord};
-use agon_core::{GameInfo, Seat, SeatSet, SettingDefault, SettingSpec};
+use agon_core::{GameInfo, Outcome, Seat, SeatSet, SettingDefault, SettingSpec};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -20,10 +20,21 @@ pub struct FilmExtras {
     /// Numbers of the bots among all that take part, in seat order, so that a viewer gives a bot one colour in all its games.
     /// Empty if they are not known.
     pub colours: Vec<u32>,
+    /// Games of the match that each seat has won before this game. Empty for the first game, and outside of matches.
+    pub wins: Vec<u32>,
     /// Bot output, if the reader may see it.
     pub bot_output: Vec<BotOutputLine>,
     /// Whether to omit the seed because it is hidden. Frames of Hide and Seek still show the map.
     pub hide_seed: bool,
+}
+
+/// Counts a finished game of a match in the wins of its seats. A shared first place is a win for none.
+pub fn add_win(wins: &mut Vec<u32>, outcome: &Outcome) {
+    wins.resize(outcome.seats.len(), 0);
+    let mut first = outcome.seats.iter().zip(wins.iter_mut()).filter(|(seat, _)| seat.place == 1);
+    if let (Some((_, won)), None) = (first.next(), first.next()) {
+        *won += 1;
+    }
 }
 
 /// Bot output of one turn.
@@ -43,7 +54,7 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
     let header = &record.header;
     let seats = header.seats.len();
     let (first, deltas) = film.frames();
-    let mut json = film_header(info, header, &extras.contributors, &extras.colours);
+    let mut json = film_header(info, header, extras);
     json["first"] = first;
     json["deltas"] = json!(deltas);
     json["answers"] = json!(record.turns);
@@ -68,7 +79,7 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
 /// bots at this seat: no settings that are drawn at random, and, if bots must not recognise each other, only the own name. Chart values
 /// are left out, because they may tell what is hidden.
 pub fn seat_film_head(info: &GameInfo, header: &RecordHeader, seat: Seat, first: Json) -> Json {
-    let mut json = film_header(info, header, &[], &[]);
+    let mut json = film_header(info, header, &FilmExtras::default());
     let drawn = |spec: &&SettingSpec| matches!(spec.default, SettingDefault::Drawn(_));
     if let Some(settings) = json["settings"].as_object_mut() {
         for spec in info.settings.iter().filter(drawn) {
@@ -94,12 +105,7 @@ pub fn seat_film_head(info: &GameInfo, header: &RecordHeader, seat: Seat, first:
 }
 
 /// Public information that is known before the game starts.
-pub(super) fn film_header(
-    info: &GameInfo,
-    header: &RecordHeader,
-    contributors: &[Option<String>],
-    colours: &[u32],
-) -> Json {
+pub(super) fn film_header(info: &GameInfo, header: &RecordHeader, extras: &FilmExtras) -> Json {
     let mut json = json!({
         "agon": "film",
         "version": FILM_VERSION,
@@ -114,11 +120,14 @@ pub(super) fn film_header(
     if let Some((index, stat)) = info.stat_beside_score() {
         json["beside"] = json!({"stat": index, "name": stat.name, "decimals": stat.decimals});
     }
-    if contributors.iter().any(Option::is_some) {
-        json["contributors"] = json!(contributors);
+    if extras.contributors.iter().any(Option::is_some) {
+        json["contributors"] = json!(extras.contributors);
     }
-    if !colours.is_empty() {
-        json["colours"] = json!(colours);
+    if !extras.colours.is_empty() {
+        json["colours"] = json!(extras.colours);
+    }
+    if !extras.wins.is_empty() {
+        json["wins"] = json!(extras.wins);
     }
     json
 }

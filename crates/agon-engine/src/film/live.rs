@@ -10,7 +10,7 @@ use agon_core::{Assets, Outcome, SeatSet, frame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::json::{film_header, json_micros, json_number};
+use super::json::{FilmExtras, film_header, json_micros, json_number};
 use super::{ReplayError, advance, game_from_header, read_turn};
 
 /// A played turn as input of the replayer.
@@ -86,14 +86,13 @@ struct TypedTurnReplayer<G: View> {
 /// Creates a film with only its start, and the replayer of its turns.
 pub(crate) fn start_live_film<G: View>(
     header: &RecordHeader,
-    contributors: &[Option<String>],
-    colours: &[u32],
+    extras: &FilmExtras,
     assets: &Assets,
 ) -> Result<(LiveFilm, impl TurnReplayer + use<G>), ReplayError> {
     let (game, _) = game_from_header::<G>(header, assets)?;
     let state = game.start(header.seed);
     let frame = game.frame(&state);
-    let mut start = film_header(G::info(), header, contributors, colours);
+    let mut start = film_header(G::info(), header, extras);
     start["first"] = frame.clone();
     let standing = game.chart_values(&state).into_iter().map(json_number).collect::<Vec<_>>();
     let film = LiveFilm::new(&start, header.seats.len(), G::CHART_LABEL, &standing);
@@ -209,8 +208,8 @@ impl LiveFilm {
         let chart_lines = lists(standing.get("lines")?)?;
         let of = standing.get("of")?.as_str()?.to_owned();
         let outcome = film.remove("outcome").map(serde_json::from_value).transpose().ok()?;
-        // Remove what spectators must not see.
-        for key in ["live", "contributors", "seed", "logs", "digest"] {
+        // Remove what spectators must not see, and what the server adds itself.
+        for key in ["live", "contributors", "seed", "logs", "digest", "at"] {
             film.remove(key);
         }
         if contributors.iter().any(Option::is_some) {

@@ -125,6 +125,15 @@ impl Board {
         }
     }
 
+    /// The board without the letter at a position.
+    #[must_use]
+    pub fn without(mut self, position: usize) -> Self {
+        if let Some(cell) = self.0.get_mut(position) {
+            *cell = EMPTY;
+        }
+        self
+    }
+
     /// Whether the position is on the board and empty.
     #[inline]
     pub fn is_free(&self, position: usize) -> bool {

@@ -29,7 +29,7 @@ use serde::Serialize;
 
 pub use answer::Answer;
 pub use board::{Board, CELLS, CENTRE, Letter, SIDE};
-pub use scoring::{FoundWord, POINTS, board_points, found_words, line_points};
+pub use scoring::{BestPlaces, FoundWord, POINTS, best_places, board_points, found_words, line_points};
 pub use state::{RequestKind, State, TURNS, other_seat};
 pub use words::{WordList, WordListError};
 

@@ -40,6 +40,35 @@ fn best_from(words: &WordList, line: Line) -> [u8; SIDE + 1] {
     best
 }
 
+/// The empty positions where a letter brings the most points.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct BestPlaces {
+    /// Points that it brings there. 0 if it brings none anywhere.
+    pub points: u32,
+    /// The positions. Empty if the letter brings no points.
+    pub cells: Vec<usize>,
+}
+
+/// Where a letter brings the most points on a board.
+pub fn best_places(words: &WordList, board: &Board, letter: Letter) -> BestPlaces {
+    let mut best = BestPlaces::default();
+    for cell in board.free() {
+        let mut with_letter = *board;
+        with_letter.put(cell, letter);
+        let crossing = [cell / SIDE, SIDE + cell % SIDE];
+        let points = |board: &Board| -> u32 {
+            crossing.iter().map(|&line| line_points(words, board.line(line))).sum()
+        };
+        let gained = points(&with_letter).saturating_sub(points(board));
+        if gained > best.points {
+            best = BestPlaces { points: gained, cells: vec![cell] };
+        } else if gained > 0 && gained == best.points {
+            best.cells.push(cell);
+        }
+    }
+    best
+}
+
 /// A counted word.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FoundWord {
@@ -106,6 +135,22 @@ mod tests {
             *code = Letter::read(character).map_or(EMPTY, Letter::code);
         }
         codes
+    }
+
+    #[test]
+    fn best_places_are_those_where_a_letter_brings_the_most_points() {
+        let list = WordList::read("t", b"CAR\nCARE\nEAR\nAT").unwrap();
+        let mut board = Board::EMPTY;
+        for (cell, letter) in [(0, 'C'), (1, 'A'), (2, 'R')] {
+            board.put(cell, Letter::read(letter).unwrap());
+        }
+        // CAR gives 2 points, CARE 3. A second E below R would give none.
+        let best = best_places(&list, &board, Letter::read('E').unwrap());
+        assert_eq!(best, BestPlaces { points: 1, cells: vec![3] });
+        // A T makes AT only in the column of the A: in its row the R follows.
+        let best = best_places(&list, &board, Letter::read('T').unwrap());
+        assert_eq!(best, BestPlaces { points: 1, cells: vec![8] });
+        assert_eq!(best_places(&list, &board, Letter::read('Z').unwrap()), BestPlaces::default());
     }
 
     #[test]

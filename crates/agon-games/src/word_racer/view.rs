@@ -4,8 +4,9 @@ use agon_core::{Drawing, Game as _, PaletteColor, Picture, Seat, Style, View, Vi
 use serde_json::{Value as Json, json};
 
 use super::board::{Board, CENTRE, Letter, SIDE};
-use super::scoring::{FoundWord, found_words};
+use super::scoring::{FoundWord, best_places, found_words};
 use super::state::{RequestKind, State, TURNS, other_seat};
+use super::words::WordList;
 use super::{Answer, WordRacer, board_points};
 
 /// Width of a board in the picture, with the words of its rows.
@@ -34,6 +35,7 @@ impl View for WordRacer {
             "places": SEATS.map(|seat| state.places(seat)),
             "last": last_turn(state),
             "boards": SEATS.map(|seat| state.board(seat)),
+            "best": best(self.words(), state),
             "words": SEATS.map(|seat| found_words(self.words(), state.board(seat))),
             "points": self.points(state),
             "fault": state.fault().map(|(seat, fault)| json!({"seat": seat, "fault": fault})),
@@ -59,6 +61,8 @@ impl View for WordRacer {
         if let Some(last) = frame["last"].as_object_mut() {
             last["positions"][hidden] = Json::Null;
         }
+        // Where the letter brings the most points is for the players to find out.
+        frame["best"] = Json::Null;
         frame
     }
 
@@ -110,6 +114,19 @@ fn last_turn(state: &State) -> Json {
         "letter": state.calls()[turn],
         "positions": SEATS.map(|seat| state.places(seat).get(turn)),
     })
+}
+
+/// For each seat the positions where the last called letter brings the most points, on the board before the seat wrote it. `null` before
+/// the first call.
+fn best(words: &WordList, state: &State) -> Json {
+    let Some(turn) = state.calls().len().checked_sub(1) else { return Json::Null };
+    let letter = state.calls()[turn];
+    json!(SEATS.map(|seat| {
+        let board = *state.board(seat);
+        let written = state.places(seat).get(turn);
+        let before = written.map_or(board, |&position| board.without(usize::from(position)));
+        best_places(words, &before, letter)
+    }))
 }
 
 fn name_of(names: &[String], seat: Seat) -> String {

@@ -87,6 +87,34 @@ fn house_bots_repeat_a_game_with_the_same_seed() {
 }
 
 #[test]
+fn frames_name_the_best_places_for_the_last_letter() {
+    let strongest = WordRacer::bots().len() - 1;
+    let mut before: Option<serde_json::Value> = None;
+    let (mut written, mut best_written) = (0, 0);
+    duel([strongest, 0], &[], 5, |game, state| {
+        let frame = game.frame(state);
+        let Some(last) = before.replace(frame.clone()) else {
+            assert!(frame["best"].is_null(), "no letter was called: {frame}");
+            return;
+        };
+        for seat in 0..2 {
+            let places = frame["places"][seat].as_array().unwrap();
+            if places.len() == last["places"][seat].as_array().unwrap().len() {
+                continue;
+            }
+            let points = |frame: &serde_json::Value| frame["points"][seat].as_u64().unwrap();
+            let (gained, best) = (points(&frame) - points(&last), &frame["best"][seat]);
+            let is_best = best["cells"].as_array().unwrap().contains(places.last().unwrap());
+            assert!(gained <= best["points"].as_u64().unwrap(), "{frame}");
+            assert_eq!(is_best, gained > 0 && best["points"] == gained, "{frame}");
+            written += 1;
+            best_written += u32::from(is_best);
+        }
+    });
+    assert!(written == 96 && best_written > 0, "{best_written} of {written}");
+}
+
+#[test]
 fn pictures_equal_the_golden_game() {
     let names = ["alice".to_owned(), "bob".to_owned()];
     let mut text = String::new();

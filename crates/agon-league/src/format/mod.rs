@@ -261,6 +261,16 @@ impl Format {
         matches!(self, Self::Knockout(_) | Self::DoubleElimination(_))
     }
 
+    /// The entrants of the field that take part.
+    pub fn participants<'f>(&self, field: &'f PhaseField) -> &'f [Entrant] {
+        let top = match self {
+            Self::Knockout(rule) | Self::DoubleElimination(rule) => rule.top,
+            _ => None,
+        };
+        let count = top.map_or(usize::MAX, |top| top as usize).min(field.entrants.len());
+        &field.entrants[..count]
+    }
+
     /// Schedule for this field. The same seed gives the same schedule.
     pub fn schedule(&self, field: &PhaseField, seed: u64) -> Result<Box<dyn PhaseSchedule>, FormatError> {
         Ok(match self {

@@ -1,7 +1,5 @@
 //! Confidence table: intervals, settled orders, ratings, faults, times.
 
-use agon_core::Fault;
-
 use super::{RankGroup, RankedRow, StandingsTable, TableCell, TableColumn, TableRow};
 use crate::rating::Rating;
 use crate::statistics::{MeanEstimate, NeighbourOrder, RankedMeans};
@@ -42,7 +40,7 @@ pub(super) fn table(
             },
             rating.map_or(TableCell::Empty, |rating| whole(rating.rating)),
             rating.map_or(TableCell::Empty, |rating| whole(rating.error)),
-            describe_faults(row.totals.faults),
+            TableCell::Faults(row.totals.faults),
             TableCell::Time(per_answer),
             TableCell::Time(row.totals.longest_ns as f64),
         ];
@@ -68,15 +66,4 @@ fn columns(group: &RankGroup<'_>) -> Vec<TableColumn> {
         TableColumn::time("time_us", "Time per answer"),
         TableColumn::time("longest_us", "Longest"),
     ]
-}
-
-/// `none` or `3 illegal, 1 crash`.
-fn describe_faults(counts: [u64; 4]) -> TableCell {
-    let named: Vec<String> = Fault::ALL
-        .into_iter()
-        .zip(counts)
-        .filter(|&(_, count)| count > 0)
-        .map(|(fault, count)| format!("{count} {fault}"))
-        .collect();
-    TableCell::Text(if named.is_empty() { "none".to_owned() } else { named.join(", ") })
 }

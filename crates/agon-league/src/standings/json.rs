@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     EntrantName, EntrantRow, PairStanding, RulingNote, ScoreHistograms, Standings, StandingsTable, TableCell,
-    TableRow,
+    TableRow, machine_faults,
 };
 
 /// Raised when a field is removed or changes its meaning.
@@ -81,6 +81,7 @@ fn cell_json(cell: &TableCell) -> Json {
         TableCell::Real(x, ..) => rounded_json(*x),
         TableCell::Interval(low, high, _) => json!({"low": rounded_json(*low), "high": rounded_json(*high)}),
         TableCell::Time(ns) => rounded_json(ns / 1000.0),
+        TableCell::Faults(counts) => json!(machine_faults(*counts)),
     }
 }
 

@@ -11,6 +11,7 @@ mod json;
 mod meters;
 mod official;
 mod order;
+mod provisional;
 mod row;
 mod rulings;
 mod table;
@@ -35,7 +36,7 @@ pub use histogram::ScoreHistograms;
 pub use json::VERSION;
 pub use row::{EntrantRow, ExactMean, RankedRow};
 pub use rulings::{RulingKind, RulingLift, RulingNote, format_timestamp};
-pub use table::{StandingsTable, TableCell, TableColumn, TableRow, format_duration};
+pub use table::{StandingsTable, TableCell, TableColumn, TableRow, format_duration, machine_faults};
 
 /// Input of the standings.
 #[derive(Clone, Copy, Debug)]

@@ -127,17 +127,22 @@ impl<'a> EntrantRow<'a> {
 
     /// Name, contributor and marks.
     pub(super) fn entrant_name(&self) -> EntrantName {
-        let marks = self.spec.map_or(&[][..], |spec| &spec.marks);
-        EntrantName {
-            entrant: self.entrant,
-            name: self
-                .spec
-                .map_or_else(|| format!("entrant {}", self.entrant.0 + 1), |spec| spec.name.clone()),
-            contributor: self.spec.and_then(|spec| spec.contributor.clone()),
+        EntrantName::new(self.entrant, self.spec, self.disqualified)
+    }
+}
+
+impl EntrantName {
+    /// Name, contributor and marks of an entrant. `disqualified` is the reason of its disqualification.
+    pub(super) fn new(entrant: Entrant, spec: Option<&EntrantSpec>, disqualified: Option<&str>) -> Self {
+        let marks = spec.map_or(&[][..], |spec| &spec.marks);
+        Self {
+            entrant,
+            name: spec.map_or_else(|| format!("entrant {}", entrant.0 + 1), |spec| spec.name.clone()),
+            contributor: spec.and_then(|spec| spec.contributor.clone()),
             marks: marks
                 .iter()
                 .map(|mark| (mark.mark.clone(), mark.note.clone()))
-                .chain(self.disqualified.map(|reason| (DISQUALIFIED.to_owned(), Some(reason.to_owned()))))
+                .chain(disqualified.map(|reason| (DISQUALIFIED.to_owned(), Some(reason.to_owned()))))
                 .collect(),
         }
     }

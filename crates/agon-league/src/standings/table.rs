@@ -1,5 +1,7 @@
 //! Tables of typed cells. Renderers decide how numbers look.
 
+use agon_core::Fault;
+
 use super::row::EntrantRow;
 use crate::result::Entrant;
 
@@ -18,6 +20,8 @@ pub enum TableCell {
     Interval(f64, f64, usize),
     /// A measured time in nanoseconds.
     Time(f64),
+    /// Numbers of faults, in the order of [`Fault::ALL`].
+    Faults([u64; 4]),
 }
 
 impl TableCell {
@@ -33,8 +37,21 @@ impl TableCell {
                 format!("{} to {}", rounded(*low, *decimals), rounded(*high, *decimals))
             }
             Self::Time(ns) => format_duration(*ns),
+            Self::Faults(counts) => list_faults(*counts, Fault::count_text),
         }
     }
+}
+
+/// `none` or `3 illegal, 1 crash`, with the given text for each kind of fault.
+fn list_faults(counts: [u64; 4], text: impl Fn(Fault, u64) -> String) -> String {
+    let counted = Fault::ALL.into_iter().zip(counts).filter(|&(_, count)| count > 0);
+    let texts: Vec<String> = counted.map(|(fault, count)| text(fault, count)).collect();
+    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
+}
+
+/// Numbers of faults for programs: `3 illegal, 9 crash`. Published hashes cover this text, so it never changes.
+pub fn machine_faults(counts: [u64; 4]) -> String {
+    list_faults(counts, |fault, count| format!("{count} {fault}"))
 }
 
 /// Rounds to this many decimals and avoids -0.

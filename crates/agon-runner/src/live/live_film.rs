@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_core::record::{FaultRecord, SITS_OUT_TOKEN};
+use agon_engine::film::json::FilmExtras;
 use agon_engine::film::live::{PlayedTurn, film_part};
 use agon_engine::{LiveFilm, LiveTurn, ReplayError, TurnReplayer};
 use tokio::sync::broadcast::{self, Receiver, Sender};
@@ -235,11 +236,15 @@ impl RenderedGame {
     fn open(slot: &LiveSlot, buffer: Arc<TurnBuffer>, catch_up: bool) -> Result<Self, ReplayError> {
         let LiveConfig { assets, contributors, pacing } = &*slot.config;
         let author = |seat: &agon_league::Entrant| contributors.get(seat.index()).cloned().flatten();
-        let authors: Vec<Option<String>> = buffer.seats.iter().map(author).collect();
-        let colours: Vec<u32> = buffer.seats.iter().map(|seat| seat.0).collect();
+        let extras = FilmExtras {
+            contributors: buffer.seats.iter().map(author).collect(),
+            colours: buffer.seats.iter().map(|seat| seat.0).collect(),
+            wins: buffer.wins.clone(),
+            ..FilmExtras::default()
+        };
         let missing = |_| ReplayError::Differs { turn: 0, what: "unknown game".to_owned() };
         let any_game = agon_engine::any_game(&buffer.header.game).map_err(missing)?;
-        let (mut film, replayer) = any_game.live_film(&buffer.header, &authors, &colours, assets)?;
+        let (mut film, replayer) = any_game.live_film(&buffer.header, &extras, assets)?;
         let game = Arc::new(LiveGameKey {
             slot: slot.index,
             sequence: buffer.sequence,

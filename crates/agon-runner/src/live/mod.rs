@@ -19,14 +19,13 @@ use std::time::{Duration, Instant};
 
 use agon_core::Assets;
 use agon_core::LockIgnoringPoison as _;
-use agon_core::record::RecordHeader;
 use agon_league::{Entrant, MatchKey};
 
 use live_film::LiveBroadcast;
 pub use remote::{LiveSource, RemoteGames};
 pub use subscriber::{LiveGameKey, LiveSubscriber, LiveUpdate, SubscribeError};
 pub use turn_buffer::LiveReporter;
-use turn_buffer::TurnBuffer;
+use turn_buffer::{StartedGame, TurnBuffer};
 
 /// Timing of live updates.
 #[derive(Clone, Copy, Debug)]
@@ -240,24 +239,18 @@ impl LiveSlot {
     }
 
     /// Starts a game. The buffer of the last game is reused unless a renderer still reads it.
-    fn start_game(
-        &self,
-        key: MatchKey,
-        game: u32,
-        seats: &[Entrant],
-        header: &RecordHeader,
-    ) -> Arc<TurnBuffer> {
+    fn start_game(&self, started: &StartedGame<'_>) -> Arc<TurnBuffer> {
         let since = Instant::now();
         let mut current = self.current();
         current.games_started += 1;
         current.idle = false;
         let number = current.games_started;
         if let Some(buffer) = current.buffer.as_mut().and_then(Arc::get_mut) {
-            buffer.reuse(number, key, game, seats, since, header);
+            buffer.reuse(number, since, started);
         } else {
             current.buffer = None;
         }
-        let new_buffer = || Arc::new(TurnBuffer::new(number, key, game, seats, since, header));
+        let new_buffer = || Arc::new(TurnBuffer::new(number, since, started));
         Arc::clone(current.buffer.get_or_insert_with(new_buffer))
     }
 

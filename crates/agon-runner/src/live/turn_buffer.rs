@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::LockIgnoringPoison as _;
 use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader};
+use agon_engine::film::json::add_win;
 use agon_engine::{GameEvent, Reporter, TurnAnswers};
 use agon_league::{Entrant, MatchKey, MatchResult};
 
@@ -23,6 +24,8 @@ pub(super) struct TurnBuffer {
     pub(super) seats: Vec<Entrant>,
     pub(super) since: Instant,
     pub(super) header: RecordHeader,
+    /// Games of the match that each seat has won before this one. Empty for the first game.
+    pub(super) wins: Vec<u32>,
     turns: Mutex<TurnData>,
     /// Result of the match. Set if this was its last game and there were subscribers.
     pub(super) result: OnceLock<Arc<MatchResult>>,
@@ -53,36 +56,44 @@ pub(super) struct TurnCursor {
     pub(super) over: bool,
 }
 
+/// A game that starts.
+#[derive(Clone, Copy)]
+pub(super) struct StartedGame<'g> {
+    pub(super) key: MatchKey,
+    /// Game of the match, from 0.
+    pub(super) game: u32,
+    pub(super) seats: &'g [Entrant],
+    /// Games of the match that each seat has won before. Empty for the first game.
+    pub(super) wins: &'g [u32],
+    pub(super) header: &'g RecordHeader,
+}
+
 impl TurnBuffer {
-    pub(super) fn new(
-        sequence: u64,
-        key: MatchKey,
-        game: u32,
-        seats: &[Entrant],
-        since: Instant,
-        header: &RecordHeader,
-    ) -> Self {
-        let (seats, header) = (seats.to_vec(), header.clone());
-        let (turns, result) = (Mutex::default(), OnceLock::new());
-        Self { sequence, key, game, seats, since, header, turns, result }
+    pub(super) fn new(sequence: u64, since: Instant, started: &StartedGame<'_>) -> Self {
+        let StartedGame { key, game, .. } = *started;
+        Self {
+            sequence,
+            key,
+            game,
+            seats: started.seats.to_vec(),
+            since,
+            header: started.header.clone(),
+            wins: started.wins.to_vec(),
+            turns: Mutex::default(),
+            result: OnceLock::new(),
+        }
     }
 
     /// Reuses the buffer and its allocations for another game.
-    pub(super) fn reuse(
-        &mut self,
-        number: u64,
-        key: MatchKey,
-        game: u32,
-        seats: &[Entrant],
-        since: Instant,
-        header: &RecordHeader,
-    ) {
-        (self.sequence, self.key, self.game, self.since) = (number, key, game, since);
+    pub(super) fn reuse(&mut self, sequence: u64, since: Instant, started: &StartedGame<'_>) {
+        (self.sequence, self.key, self.game, self.since) = (sequence, started.key, started.game, since);
         self.seats.clear();
-        self.seats.extend_from_slice(seats);
-        self.header.seed = header.seed;
-        if self.header != *header {
-            self.header = header.clone();
+        self.seats.extend_from_slice(started.seats);
+        self.wins.clear();
+        self.wins.extend_from_slice(started.wins);
+        self.header.seed = started.header.seed;
+        if self.header != *started.header {
+            self.header = started.header.clone();
         }
         self.result = OnceLock::new();
         let turns = self.turns.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -138,13 +149,15 @@ pub struct LiveReporter<'p> {
     slot: &'p LiveSlot,
     key: MatchKey,
     seats: &'p [Entrant],
+    /// Games of the match that each seat has won so far. Empty before the end of the first game.
+    wins: Vec<u32>,
     buffer: Option<Arc<TurnBuffer>>,
 }
 
 impl<'p> LiveReporter<'p> {
     /// Creates a reporter for a match that is about to start in `slot`. `seats` are its entrants, in seat order.
     pub fn new(slot: &'p LiveSlot, key: MatchKey, seats: &'p [Entrant]) -> Self {
-        Self { slot, key, seats, buffer: None }
+        Self { slot, key, seats, wins: Vec::new(), buffer: None }
     }
 
     /// Stores the result of the match for the subscribers.
@@ -163,8 +176,13 @@ impl Reporter for LiveReporter<'_> {
         if let GameEvent::Started { game, header, .. } = event {
             // Release the old buffer, so that the slot can reuse it.
             self.buffer = None;
-            self.buffer = Some(self.slot.start_game(self.key, *game, self.seats, header));
+            let Self { key, seats, wins, .. } = &*self;
+            let started = StartedGame { key: *key, game: *game, seats, wins, header };
+            self.buffer = Some(self.slot.start_game(&started));
             return;
+        }
+        if let GameEvent::Over { outcome, .. } = event {
+            add_win(&mut self.wins, outcome);
         }
         let Some(buffer) = &self.buffer else { return };
         match event {

@@ -1,6 +1,6 @@
 //! Standings of a phase: computed from the ledger and cached as serialised JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agon_league::Entrant as Number;
@@ -8,6 +8,7 @@ use agon_league::standings::{self, Standings};
 use agon_report::data::ThinkTimes;
 use agon_report::scale::{self, HistogramScale};
 use agon_runner::phase_results;
+use agon_store::PhaseState;
 use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -47,6 +48,8 @@ pub struct PhaseTableBody {
     pub scales: PhaseScales,
     /// Entrants whose order relative to a neighbour is not settled.
     pub open: Vec<u32>,
+    /// Entrants of a running phase that have not played yet. They are the last rows of the tables, without figures.
+    pub without_games: Vec<u32>,
     /// Rulings of the whole competition.
     pub rulings: Vec<Ruling>,
     /// Increases with every change, as in `table` events.
@@ -112,7 +115,7 @@ pub enum ColumnKind {
 pub struct StandingsRowBody {
     /// The entrant.
     pub entrant: u32,
-    /// The entrant's medal, if any.
+    /// The entrant's medal, if any. Null until the table is published.
     pub medal: Option<Medal>,
     /// Cells by column id.
     #[serde(flatten)]
@@ -231,6 +234,21 @@ pub struct PhaseStandings {
     pub stats: BTreeMap<u32, EntrantStats>,
 }
 
+/// One of the first entrants of a phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// Entrant number.
+    pub entrant: u32,
+    /// Its rank.
+    pub rank: u64,
+}
+
+/// A phase that is being played.
+struct Unfinished {
+    /// Entrants that have not played yet.
+    without_games: Vec<u32>,
+}
+
 impl PhaseStandings {
     /// An entrant's rank in its official table, and the number of rows.
     pub fn rank_of(&self, entrant: u32) -> (Option<u64>, u64) {
@@ -250,13 +268,25 @@ impl PhaseStandings {
         tables.map(rows).collect()
     }
 
-    /// The first few entrants of the official table, with their ranks.
-    pub fn leaders(&self, most: usize) -> Vec<(u32, u64)> {
-        let Some(table) = self.standings.tables.iter().find(|table| table.official) else {
-            return Vec::new();
-        };
-        let placed = table.rows.iter().filter_map(|row| Some((row.entrant?.0, rank(table, row)?)));
-        placed.take(most).collect()
+    /// The first few entrants of each role, with their ranks in the first official table of the role. `role_of` gives the role of an
+    /// entrant, in a game with roles.
+    pub fn leaders<'o>(&self, most: usize, role_of: impl Fn(u32) -> Option<&'o str>) -> Vec<Placed> {
+        let mut leaders: Vec<Placed> = Vec::new();
+        let mut listed: BTreeSet<Option<&str>> = BTreeSet::new();
+        for table in self.standings.tables.iter().filter(|table| table.official) {
+            let mut of_role: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+            for row in &table.rows {
+                let (Some(entrant), Some(rank)) = (row.entrant, rank(table, row)) else { continue };
+                let role = role_of(entrant.0);
+                let count = of_role.entry(role).or_default();
+                if *count < most && !listed.contains(&role) {
+                    leaders.push(Placed { entrant: entrant.0, rank });
+                    *count += 1;
+                }
+            }
+            listed.extend(of_role.into_keys());
+        }
+        leaders
     }
 }
 
@@ -292,11 +322,24 @@ async fn compute(
         let read = async {
             let played = phase_results::counted_results(&*ledger, info, phase).await?;
             let rulings = agon_runner::rulings::Rulings::load(&*ledger).await?;
-            let standings =
+            let mut standings =
                 phase_results::standings_from(&*ledger, competition, info, phase, &played, &rulings).await?;
-            Ok::<_, agon_runner::RunError>((played, standings))
+            let mut unfinished = None;
+            if phase_results::phase_status(&*ledger, phase).await?.state == PhaseState::Running {
+                standings.remove_medals();
+                let added = phase_results::add_entrants_without_games(
+                    &*ledger,
+                    competition,
+                    info,
+                    phase,
+                    &mut standings,
+                );
+                let without_games = added.await?.iter().map(|one| one.0).collect();
+                unfinished = Some(Unfinished { without_games });
+            }
+            Ok::<_, agon_runner::RunError>((played, standings, unfinished))
         };
-        let (played, standings) = handle.block_on(read).map_err(ApiError::internal)?;
+        let (played, standings, unfinished) = handle.block_on(read).map_err(ApiError::internal)?;
         let stats = played.tally.entrants().map(|(entrant, sums)| {
             let stats = EntrantStats {
                 games: sums.games,
@@ -314,7 +357,7 @@ async fn compute(
             longest: sums.longest_ns as f64,
         });
         let scales = PhaseScales::new(&standings, &think_times.collect::<Vec<_>>());
-        let mut table = phase_table(&standings, scales, &overview, phase, revision);
+        let mut table = phase_table(&standings, unfinished.as_ref(), scales, &overview, phase, revision);
         table.frozen = as_of.map(|at| at.0);
         let encoded = EncodedJson::from_value(&table)?;
         Ok(PhaseStandings { encoded, stats: stats.collect(), standings })
@@ -324,6 +367,7 @@ async fn compute(
 
 fn phase_table(
     standings: &Standings,
+    unfinished: Option<&Unfinished>,
     scales: PhaseScales,
     overview: &Overview,
     phase: u32,
@@ -361,12 +405,18 @@ fn phase_table(
         games: standings.games,
         entrants,
         // Rulings are listed separately, with their subjects.
-        tables: standings.tables.iter().filter(|one| one.id != "rulings").map(standings_table).collect(),
+        tables: standings
+            .tables
+            .iter()
+            .filter(|one| one.id != "rulings")
+            .map(|table| standings_table(table, unfinished.is_none() && gives_medals(standings, table)))
+            .collect(),
         head_to_head: standings.head_to_head.iter().map(meeting).collect(),
         histogram,
         ratings: standings.ratings.iter().map(rating).collect(),
         scales,
         open: standings.open.iter().map(|one| one.0).collect(),
+        without_games: unfinished.map_or_else(Vec::new, |unfinished| unfinished.without_games.clone()),
         rulings: overview.rulings.clone(),
         revision,
         frozen: None,
@@ -379,7 +429,7 @@ pub fn rating(one: &agon_league::rating::Rating) -> Rating {
     Rating { entrant: one.entrant.0, rating: known(one.rating), error: known(one.error) }
 }
 
-fn standings_table(table: &standings::StandingsTable) -> StandingsTableBody {
+fn standings_table(table: &standings::StandingsTable, with_medals: bool) -> StandingsTableBody {
     let column = |(at, column): (usize, &standings::TableColumn)| {
         let (kind, decimals, unit) = column_kind(table, at);
         Column {
@@ -397,7 +447,7 @@ fn standings_table(table: &standings::StandingsTable) -> StandingsTableBody {
         let cells = table.columns.iter().zip(&row.cells).filter(|(column, _)| column.id != "medal");
         Some(StandingsRowBody {
             entrant: row.entrant?.0,
-            medal: medal(table, row),
+            medal: rank(table, row).filter(|_| with_medals).and_then(medal),
             cells: cells.map(|(column, own)| (column.id.clone(), cell_body(own))).collect(),
         })
     };
@@ -422,6 +472,7 @@ fn column_kind(table: &standings::StandingsTable, at: usize) -> (ColumnKind, usi
         standings::TableCell::Real(_, decimals, unit) => Some((ColumnKind::Number, *decimals, *unit)),
         standings::TableCell::Interval(_, _, decimals) => Some((ColumnKind::Interval, *decimals, "")),
         standings::TableCell::Time(_) => Some((ColumnKind::Time, 1, "")),
+        standings::TableCell::Faults(_) => Some((ColumnKind::Text, 0, "")),
     });
     let right = table.columns.get(at).is_some_and(|column| column.right_aligned);
     known.into_iter().next().unwrap_or((if right { ColumnKind::Number } else { ColumnKind::Text }, 0, ""))
@@ -438,6 +489,7 @@ fn cell_body(cell: &standings::TableCell) -> Cell {
             Cell::Interval { low: number(*low), high: number(*high) }
         }
         standings::TableCell::Time(ns) => Cell::Number(number(ns / 1000.0)),
+        standings::TableCell::Faults(counts) => Cell::Text(standings::machine_faults(*counts)),
     }
 }
 
@@ -459,11 +511,15 @@ fn rank(table: &standings::StandingsTable, row: &standings::TableRow) -> Option<
     }
 }
 
-fn medal(table: &standings::StandingsTable, row: &standings::TableRow) -> Option<Medal> {
-    if !table.official || table.ranked_by_time {
-        return None;
-    }
-    match rank(table, row)? {
+/// Whether the first three of a table get medals: not in a ranking by time, and beside the places of a knockout only these count.
+fn gives_medals(standings: &Standings, table: &standings::StandingsTable) -> bool {
+    table.official
+        && !table.ranked_by_time
+        && (table.id == "knockout" || standings.table("knockout").is_none())
+}
+
+const fn medal(rank: u64) -> Option<Medal> {
+    match rank {
         1 => Some(Medal::Gold),
         2 => Some(Medal::Silver),
         3 => Some(Medal::Bronze),

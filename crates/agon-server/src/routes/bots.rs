@@ -25,6 +25,7 @@ use crate::read_model::VisibleCompetition;
 use crate::read_model::overview::{Entrant, EntrantOwner, Overview, PhaseItem, match_name};
 use crate::read_model::standings::PhaseStandings;
 use crate::state::AppState;
+use crate::uploads::report::CheckReport;
 
 /// Routes of this module.
 pub fn router() -> OpenApiRouter<AppState> {
@@ -102,8 +103,8 @@ async fn contributor_page(app: &AppState, owner: &EntrantOwner) -> ApiResult<Opt
 pub struct BotVersion {
     /// Version number, from 1.
     pub version: u32,
-    /// SHA-256 of the upload, or of the bot's files.
-    pub hash: String,
+    /// SHA-256 of the bot's files, as in the report of its check and in the ledger. Null if the check of an upload did not store it.
+    pub hash: Option<String>,
     /// When it was submitted.
     pub at: i64,
     /// First phase it plays in, from 1.
@@ -251,7 +252,7 @@ async fn versions(
         for one in listed.items.into_iter().filter(|one| one.state == SubmissionState::Accepted) {
             versions.push(BotVersion {
                 version: one.version.unwrap_or_default(),
-                hash: one.hash.hex(),
+                hash: one.report.as_deref().and_then(content_hash),
                 at: one.created.0,
                 from_phase: one.from_phase + 1,
                 submission: submissions.then(|| one.id.to_string()),
@@ -264,7 +265,7 @@ async fn versions(
         let of_it = all.into_iter().filter(|one| one.entrant.0 == entrant);
         versions.extend(of_it.map(|one| BotVersion {
             version: one.version,
-            hash: one.hash.trim_start_matches("sha256:").to_owned(),
+            hash: Some(plain_hash(&one.hash)),
             at: one.at.0,
             from_phase: one.from_phase + 1,
             submission: None,
@@ -272,6 +273,16 @@ async fn versions(
         }));
     }
     Ok(versions)
+}
+
+/// Hash of a bot's files from the report of its check. The hash of an upload is another one, because it covers the uploaded archive.
+fn content_hash(report: &str) -> Option<String> {
+    let report: CheckReport = serde_json::from_str(report).ok()?;
+    report.hash.as_deref().map(plain_hash)
+}
+
+fn plain_hash(hash: &str) -> String {
+    hash.trim_start_matches("sha256:").to_owned()
 }
 
 /// Results of an entrant in a phase; `None` if it did not play.
@@ -528,4 +539,17 @@ async fn fault_repro_bundle(
         format!("{}-{}-{}-{}", visible.handle.id, key.phase + 1, match_name(key), fault.fault.game + 1);
     let zip = repro_bundle::build(&app, Arc::new(lookup), &owner.body.name, &fault, &name).await?;
     Ok((attachment_headers(&format!("{name}.zip"), "application/zip"), zip).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_hash_is_that_of_the_report() {
+        let report = r#"{"accepted":true,"name":"a","hash":"sha256:0a1b","steps":[]}"#;
+        assert_eq!(content_hash(report).as_deref(), Some("0a1b"));
+        assert_eq!(content_hash(r#"{"accepted":false,"name":null,"hash":null,"steps":[]}"#), None);
+        assert_eq!(content_hash("not a report"), None);
+    }
 }

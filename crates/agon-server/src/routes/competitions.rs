@@ -19,12 +19,13 @@ use crate::extract::{Json, Query};
 use crate::paging::{PageBody, PageQuery};
 use crate::read_model::freeze::{FreezeBody, PlannedFreeze, freeze_body};
 use crate::read_model::overview::{self, Entrant, Overview, PhaseItem, Ruling};
+use crate::read_model::standings::{PhaseStandings, Placed};
 use crate::read_model::{VisibleCompetition, is_public};
 use crate::state::AppState;
 use crate::uploads;
 use crate::uploads::deadline::DeadlineItem;
 
-/// Number of leading bots shown in a list.
+/// Number of leading bots of each role in a list.
 const MAX_LEADERS: usize = 3;
 
 /// Routes of this module.
@@ -58,7 +59,7 @@ pub struct CompetitionItem {
     pub matches: u64,
     /// Matches of this phase in total, if known.
     pub expected: Option<u64>,
-    /// Leading bots of this phase.
+    /// Leading bots of this phase: the first three, or the first three of each role, one role after the other.
     pub leaders: Vec<Leader>,
     /// Whether it accepts bots now, if a deadline is not past.
     pub accepts: bool,
@@ -101,8 +102,12 @@ pub struct Leader {
     pub bot: i64,
     /// The bot's name.
     pub name: String,
-    /// The bot's rank.
+    /// The bot's rank among the bots of its role.
     pub rank: u64,
+    /// Its entrant number in tables.
+    pub entrant: u32,
+    /// Its role, in a game with roles.
+    pub role: Option<String>,
 }
 
 /// A competition.
@@ -232,6 +237,18 @@ fn deadline(visible: &VisibleCompetition, overview: &Overview) -> Option<Deadlin
     uploads::deadline::current(&visible.site_row, &loaded, next).map(DeadlineItem::from)
 }
 
+/// The first bots of a phase, of each role.
+fn leaders(overview: &Overview, standings: &PhaseStandings) -> Vec<Leader> {
+    let role_of = |entrant| overview.entrant_owner(entrant).and_then(|owner| owner.body.role.as_deref());
+    let placed = standings.leaders(MAX_LEADERS, role_of).into_iter();
+    let leader = |one: Placed| {
+        let owner = &overview.entrant_owner(one.entrant)?.body;
+        let (name, role) = (owner.name.clone(), owner.role.clone());
+        Some(Leader { bot: owner.bot, name, rank: one.rank, entrant: one.entrant, role })
+    };
+    placed.filter_map(leader).collect()
+}
+
 async fn list_item(
     app: &AppState,
     visible: &VisibleCompetition,
@@ -242,14 +259,13 @@ async fn list_item(
     let loaded = visible.handle.loaded();
     let presentation = loaded.as_ref().map(|loaded| &loaded.competition.presentation);
     let current = overview.current_phase();
-    let mut leaders = Vec::new();
-    if let Some(current) = current.filter(|current| current.matches > 0) {
-        for (entrant, rank) in visible.standings(app, current.number).await?.leaders(MAX_LEADERS) {
-            if let Some(owner) = overview.entrant_owner(entrant) {
-                leaders.push(Leader { bot: owner.body.bot, name: owner.body.name.clone(), rank });
-            }
+    let leaders = match current.filter(|current| current.matches > 0) {
+        Some(current) => {
+            let standings = visible.standings(app, current.number).await?;
+            leaders(overview, &standings)
         }
-    }
+        None => Vec::new(),
+    };
     Ok(CompetitionItem {
         id: row.id.clone(),
         name: row.name.clone(),

@@ -223,12 +223,25 @@ struct LiveGamePath {
     board: u32,
 }
 
+/// A game of a competition. All numbers count from 1.
 #[derive(Serialize)]
-struct GameEnd {
+struct GameRef {
     phase: u32,
     #[serde(rename = "match")]
     match_: String,
     game: u32,
+}
+
+impl GameRef {
+    fn of(game: &LiveGameKey) -> Self {
+        Self { phase: game.key.phase + 1, match_: match_name(game.key), game: game.game + 1 }
+    }
+}
+
+#[derive(Serialize)]
+struct GameEnd {
+    #[serde(flatten)]
+    game: GameRef,
     film: Option<String>,
 }
 
@@ -258,14 +271,28 @@ impl LiveGameStream {
         pending.push_back(Bytes::from_static(b"\n\n"));
     }
 
+    /// Adds a `head` event: the film, which is shared by all subscribers, with the game as its first key.
+    fn push_head(pending: &mut VecDeque<Bytes>, game: &LiveGameKey, film: Arc<[u8]>) {
+        let name = b"event: head\ndata: ";
+        let at = GameRef::of(game);
+        match serde_json::to_string(&at) {
+            // Every film is a JSON object with several keys.
+            Ok(at) if film.first() == Some(&b'{') => {
+                pending.push_back(Bytes::from_static(name));
+                pending.push_back(Bytes::from(format!("{{\"at\":{at},")));
+                pending.push_back(Bytes::from_owner(film).slice(1..));
+                pending.push_back(Bytes::from_static(b"\n\n"));
+            }
+            _ => Self::push_event(pending, name, film),
+        }
+    }
+
     fn push_end(&mut self, game: &LiveGameKey, pending: &mut VecDeque<Bytes>) {
         if self.last_ended.replace(game.sequence) == Some(game.sequence) {
             return;
         }
         let end = GameEnd {
-            phase: game.key.phase + 1,
-            match_: match_name(game.key),
-            game: game.game + 1,
+            game: GameRef::of(game),
             film: Some(film_path(&self.competition, game.key, game.game)),
         };
         pending.push_back(sse::json_event("end", None, &end));
@@ -304,7 +331,7 @@ impl EventSource for LiveGameStream {
                 return false;
             }
             LiveUpdate::Film { game, film, over } => {
-                Self::push_event(pending, b"event: head\ndata: ", film);
+                Self::push_head(pending, &game, film);
                 if over {
                     self.push_end(&game, pending);
                 }
@@ -321,7 +348,7 @@ impl EventSource for LiveGameStream {
     }
 }
 
-/// A live game, and then the next ones in the same slot: `head` (the film so far), `part` (what follows, the last one with the outcome),
+/// A live game, and then the next ones in the same slot: `head` (the film so far, with `at`: `{phase, match, game}`), `part` (what follows, the last one with the outcome),
 /// `end` (`{phase, match, game, film}`), `ping`; then the `head` of the next game.
 #[utoipa::path(
     get, path = "/competitions/{id}/boards/{board}/watch", tag = "live", operation_id = "watch",

@@ -417,6 +417,7 @@ fn render_film(
     let extras = FilmExtras {
         contributors: seats.iter().map(by).collect(),
         colours: seats.iter().map(|seat| seat.entrant.0).collect(),
+        wins: lookup.stored.result.wins_before(lookup.game as usize),
         bot_output: logs,
         hide_seed: lookup.overview.seed.is_none(),
     };

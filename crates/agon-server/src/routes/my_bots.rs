@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agon_site_db::{CompetitionState, EntrantId, HostedCompetition, PageRequest, SubmissionFilter};
+use agon_site_db::{
+    CompetitionState, EntrantId, HostedCompetition, PageRequest, SubmissionFilter, SubmissionState,
+};
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -50,6 +52,8 @@ pub struct MyBot {
     pub marks: Vec<MarkBody>,
     /// Whether it takes no part: it was withdrawn, or its first version was rejected.
     pub withdrawn: bool,
+    /// Whether it takes no part because its first version was rejected, or because the check of it failed. Its author did not withdraw it.
+    pub rejected: bool,
     /// Why it was disqualified.
     pub disqualified: Option<String>,
     /// Id of the competition.
@@ -110,6 +114,8 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             version,
             marks: app.site_db.marks_of(entrant.id).await?.into_iter().map(MarkBody::from).collect(),
             withdrawn: entrant.withdrawn.is_some(),
+            rejected: version.is_none()
+                && matches!(one.state, SubmissionState::Refused | SubmissionState::CheckFailed),
             disqualified: disqualification_reason(&app, &caller, &competition, entrant.number).await?,
             accepts: plays && uploads::accepts_bots(&competition),
             competition: competition.id,

@@ -230,10 +230,21 @@ fn stage_items(progress: &StageProgress) -> Vec<StageItem> {
 /// Bracket of an elimination.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Bracket {
-    /// Rounds in order.
+    /// Rounds in order, up to the current one.
     pub rounds: Vec<BracketRound>,
+    /// Rounds after the current one. Empty in very large brackets.
+    pub planned: Vec<PlannedRoundBody>,
     /// Final places known so far.
     pub placing: Vec<BracketPlace>,
+}
+
+/// A round that is still to come.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlannedRoundBody {
+    /// Name of the round, such as `final`.
+    pub name: String,
+    /// Number of ties. Their entrants are not known yet.
+    pub ties: u32,
 }
 
 /// Ties that are played at the same time.
@@ -279,7 +290,7 @@ pub struct BracketPlace {
     pub entrants: Vec<u32>,
 }
 
-/// Bracket of an elimination, up to the current round.
+/// Bracket of an elimination, with the rounds that are still to come.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/bracket", tag = "competitions", operation_id = "bracket",
     params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1.")),
@@ -320,18 +331,19 @@ async fn compute_bracket(
     let seed = ledger.secret_seed().await.map_err(ApiError::internal)?;
     let broke = |error: agon_runner::RunError| ApiError::internal(error);
     let Ok(plan) = phase_results::schedule(ledger, competition, info, number, &seed).await else {
-        return Ok(Bracket { rounds: Vec::new(), placing: Vec::new() });
+        return Ok(Bracket { rounds: Vec::new(), planned: Vec::new(), placing: Vec::new() });
     };
     let field = phase_results::field(ledger, competition, info, number).await.map_err(broke)?;
     let started = ledger.progress(number).await.map_err(ApiError::internal)?.played.len() as u32;
     let stages =
         phase_results::finished_stages(ledger, info, number, plan.as_ref(), started).await.map_err(broke)?;
     let bracket = phase_results::bracket(ledger, info, number, plan.as_ref(), &field, &stages).await;
-    Ok(Bracket::of(&bracket.map_err(broke)?))
+    let planned = model::planned_rounds(plan.as_ref(), &field, &stages);
+    Ok(Bracket::of(&bracket.map_err(broke)?, planned))
 }
 
 impl Bracket {
-    fn of(bracket: &model::Bracket) -> Self {
+    fn of(bracket: &model::Bracket, planned: Vec<model::PlannedRound>) -> Self {
         let round = |round: &model::BracketRound| BracketRound {
             name: round.name.clone(),
             matches: round.ties.iter().map(|tie| BracketMatch::of(tie, bracket.tie_break)).collect(),
@@ -342,6 +354,10 @@ impl Bracket {
         };
         Self {
             rounds: bracket.rounds.iter().map(round).collect(),
+            planned: planned
+                .into_iter()
+                .map(|round| PlannedRoundBody { name: round.name, ties: round.ties })
+                .collect(),
             placing: bracket.places.iter().map(place).collect(),
         }
     }

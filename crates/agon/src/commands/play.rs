@@ -419,14 +419,10 @@ fn wins(wins: f64, games: u64) -> String {
     }
 }
 
-/// Counts as text: `none`, or `3 illegal, 1 crash`.
+/// Counts as text: `none`, or `3 illegal, 9 crashes`.
 pub fn faults_text(counts: [u64; 4]) -> String {
-    let some: Vec<String> = Fault::ALL
-        .iter()
-        .zip(counts)
-        .filter(|(_, n)| *n > 0)
-        .map(|(fault, n)| format!("{n} {fault}"))
-        .collect();
+    let some: Vec<String> =
+        Fault::ALL.iter().zip(counts).filter(|(_, n)| *n > 0).map(|(fault, n)| fault.count_text(n)).collect();
     if some.is_empty() { "none".to_owned() } else { some.join(", ") }
 }
 

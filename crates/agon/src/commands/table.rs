@@ -29,7 +29,7 @@ pub fn run(args: &args::Table) -> Result<(), Diagnostic> {
         }
     };
     let standings =
-        phase_results::phase_standings(&*ledger, &loaded.competition, loaded.table.info(), number);
+        phase_results::shown_standings(&*ledger, &loaded.competition, loaded.table.info(), number);
     let standings = runtime.block_on(standings)?;
     output::print(&table_formats::render(&standings, args.format, !args.no_times, output::table_width()))
 }

@@ -24,19 +24,8 @@ export const MAX_TIES_PER_COLUMN = 8;
 const MAX_COLUMNS = 4;
 const MAX_TIES_PER_PAGE = 12;
 
-const isThird = (round: Round): boolean => round.name.includes('third place');
+const isThird = (round: { name: string }): boolean => round.name.includes('third place');
 const isOpen = (tie: Tie): boolean => !tie.sides.some((side) => side.won);
-
-/** Number of entrants in a knockout round, by its name; undefined for other rounds. */
-function entrantsOf(name: string): number | undefined {
-  if (name === 'final') return 2;
-  if (name === 'semi-finals') return 4;
-  if (name === 'quarter-finals') return 8;
-  const [, count] = /^round of (\d+)$/.exec(name) ?? [];
-  return count === undefined ? undefined : Number(count);
-}
-
-const nameOf = (entrants: number): string => (entrants === 2 ? 'final' : entrants === 4 ? 'semi-finals' : entrants === 8 ? 'quarter-finals' : `round of ${entrants}`);
 
 /** Index of the round that is being played: the first with an open tie, else the last. -1 if there is none. */
 export function currentRound(bracket: Bracket): number {
@@ -61,15 +50,14 @@ export function bracketPage(bracket: Bracket, page: number): BracketPage | undef
   const main = bracket.rounds.filter((round) => !isThird(round));
   const third = bracket.rounds.find(isThird);
   const shown = main.filter((round) => round.matches.length <= MAX_TIES_PER_COLUMN).map(column);
-  // The rounds to come of a knockout are known before their ties are.
-  for (let left = (entrantsOf(main.at(-1)?.name ?? '') ?? 2) / 2; left >= 2; left /= 2) {
-    shown.push({ name: nameOf(left), ties: Array.from({ length: left / 2 }, () => undefined), current: false, joined: false });
-  }
+  const planned = bracket.planned.map((round): BracketColumn => ({ name: round.name, ties: Array.from({ length: round.ties }, () => undefined), current: false, joined: false }));
+  shown.push(...planned.filter((round) => !isThird(round)));
+  const plannedThird = planned.find(isThird);
   // The current round stays, with what follows; then as many earlier rounds as fit.
   const from = Math.max(0, Math.min(shown.length - MAX_COLUMNS, shown.findIndex((one) => one.ties === current.matches)));
   const columns = shown.slice(from, from + MAX_COLUMNS);
   columns.forEach((one, i) => (one.joined = columns[i - 1]?.ties.length === 2 * one.ties.length));
-  return { kind: 'columns', columns, third: third && column(third) };
+  return { kind: 'columns', columns, third: third ? column(third) : plannedThird };
 }
 
 /** Ties of the current round, open ones first, for the small panel. */

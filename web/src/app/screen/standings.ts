@@ -64,8 +64,9 @@ export function topRows(table: StandingsTable, count: number, moved: ReadonlyMap
 
 /** Entrants on the first place; empty if all share it or none has a place. */
 export function leadersOf(table: StandingsTable): number[] {
-  const first = table.rows.filter((row) => placeOf(row) === 1).map((row) => row.entrant);
-  return first.length < table.rows.length || table.rows.length === 1 ? first : [];
+  const placed = table.rows.filter((row) => placeOf(row) !== undefined);
+  const first = placed.filter((row) => placeOf(row) === 1).map((row) => row.entrant);
+  return first.length < placed.length || placed.length === 1 ? first : [];
 }
 
 /** The first three places of a finished phase, with the entrants that share them. */

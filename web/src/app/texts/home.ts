@@ -25,6 +25,8 @@ export const texts = {
   leaders: 'Leaders',
   winners: 'Winners',
   rank: (rank: number) => `${rank}.`,
+  /** Heading above the leaders of a role, such as `Seekers`. */
+  role: (role: string) => `${role.charAt(0).toUpperCase()}${role.slice(1)}s`,
   liveBadge: 'live',
   watch: (name: string) => `Watch ${name} live`,
   watchNow: 'Watch live',

@@ -42,6 +42,8 @@ export const texts = {
     label: 'Live board',
     /** Boards count from 0 in the API and from 1 for people. */
     name: (board: number) => `Board ${board + 1}`,
+    /** Where the game belongs: the phase, the match, and the game if it is not the first. */
+    game: (phase: string, match: string, game: number) => `${phase}, match ${match}${game === 1 ? '' : `, game ${game}`}`,
     players: 'Players',
     others: (count: number) => `and ${integer(count)} more`,
     wait: 'The next game starts soon.',

@@ -114,6 +114,8 @@ export function paintTrails(context: CanvasRenderingContext2D, now: ColourBattle
 export function paintTaken(context: CanvasRenderingContext2D, now: ColourBattleFrame, at: Placing, options: PaintOptions): void {
   const { size } = at;
   const width = Math.max(1.5, size * 0.11);
+  context.lineJoin = 'miter';
+  context.lineCap = 'butt';
   for (const bot of now.bots) {
     if (bot.floor === undefined || bot.floor === 0 || bot.floor === bot.id || (bot.did !== 'painted' && bot.did !== 'wiped')) continue;
     if (options.chosenId !== undefined && bot.id !== options.chosenId && bot.floor !== options.chosenId) continue;
@@ -134,6 +136,7 @@ export function paintBots(context: CanvasRenderingContext2D, now: ColourBattleFr
   context.font = `800 ${Math.max(8, Math.floor(size * 0.72))}px system-ui, sans-serif`;
   context.textAlign = 'center';
   context.textBaseline = 'middle';
+  context.lineCap = 'butt';
   for (const bot of now.bots) {
     const from = bot.from ?? bot.position;
     const x = at.x + (from[0] + (bot.position[0] - from[0]) * progress + 0.5) * size;
@@ -163,6 +166,7 @@ export function paintBots(context: CanvasRenderingContext2D, now: ColourBattleFr
 export function paintClashes(context: CanvasRenderingContext2D, now: ColourBattleFrame, at: Placing): void {
   const { size } = at;
   const r = size * 0.95;
+  context.lineCap = 'butt';
   context.strokeStyle = '#d21f0f';
   context.lineWidth = Math.max(2, size * 0.16);
   for (const clash of now.clashes) {

@@ -23,6 +23,8 @@ export const texts = {
   input: (column: number) => `Column ${column}`,
   board: 'Board, nine columns and seven rows',
   game: (number: number) => `Game ${number} of the match`,
+  /** Games that each player has won before this one. */
+  score: (names: string[], wins: number[]) => `Before it: ${names[0]} ${wins[0]}, ${names[1]} ${wins[1]}`,
   moves: 'Moves',
   move: (named: number, column: number) => (named === column ? `${named}` : `${named}${column < named ? '←' : '→'}${column}`),
   /** Contains the text of `move`, so that people who speak to their computer can say what they see. */

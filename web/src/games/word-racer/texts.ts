@@ -8,6 +8,10 @@ export const texts = {
   placed: (name: string, letter: string, position: number) =>
     `${name} writes ${letter} in row ${Math.floor(position / 7) + 1}, column ${(position % 7) + 1}.`,
   found: (words: string[]) => `New words: ${words.join(', ')}.`,
+  /** One of the best places, and whether there are others. */
+  missed: (letter: string, points: number, position: number, places: number) =>
+    `${letter} would bring +${points} in row ${Math.floor(position / 7) + 1}, column ${(position % 7) + 1}${places > 1 ? ', or elsewhere' : ''}.`,
+  bestPlace: (points: number) => `+${points}`,
   points: (points: number) => plural(points, 'point'),
   board: (name: string, points: number) => `Board of ${name}, ${plural(points, 'point')}`,
   words: 'Words',

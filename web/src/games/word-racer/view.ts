@@ -17,12 +17,19 @@ export interface FoundWord {
   points: number;
 }
 
+/** Where a letter brings the most points. */
+export interface BestPlaces {
+  points: number;
+  cells: number[];
+}
+
 export interface WordRacerFrame {
   turn: number;
   turns: number;
   start: string;
   to_move: number | null;
-  asked: 'call' | 'place' | null;
+  /** What the player to move has to do. */
+  asked?: 'call' | 'place' | null;
   calls: string;
   last: { caller: number; letter: string; positions: (number | null)[] } | null;
   /** Row by row, `.` for an empty cell. */
@@ -31,6 +38,8 @@ export interface WordRacerFrame {
   places: [number[], number[]];
   /** Null while they are hidden from a player. */
   points: [number | null, number | null];
+  /** For each seat: where the last called letter brings the most points, on its board before it wrote the letter. Missing in older films. */
+  best?: [BestPlaces, BestPlaces] | null;
   fault: { seat: number; fault: string } | null;
   result: { ended: string } | null;
 }
@@ -41,6 +50,24 @@ export const frameOf = (frames: FrameIndex, turn: number): WordRacerFrame => fra
 export function newWords(now: FoundWord[], before: FoundWord[]): FoundWord[] {
   const known = new Set(before.map((found) => `${found.line}/${found.start}/${found.word}`));
   return now.filter((found) => !known.has(`${found.line}/${found.start}/${found.word}`));
+}
+
+export type PlaceHint = 'open' | 'missed';
+
+/**
+ * The best places for the last called letter that are worth showing on a board: `open` while the player has to write it, `missed` in the turn in which
+ * it wrote it where it brings less.
+ */
+export function bestPlaces(frames: FrameIndex, turn: number, seat: number): (BestPlaces & { hint: PlaceHint }) | undefined {
+  const frame = frameOf(frames, turn);
+  const best = frame.best?.[seat];
+  if (!best || best.points === 0) return undefined;
+  const places = frame.places[seat] ?? [];
+  if (places.length < frame.calls.length) return frame.to_move === seat && frame.asked === 'place' ? { ...best, hint: 'open' } : undefined;
+  const before = frameOf(frames, Math.max(0, turn - 1));
+  const written = places[places.length - 1];
+  if (turn === 0 || written === undefined || before.places[seat]?.length === places.length || best.cells.includes(written)) return undefined;
+  return { ...best, hint: 'missed' };
 }
 
 function describe(frames: FrameIndex, turn: number): string {
@@ -60,6 +87,8 @@ function describe(frames: FrameIndex, turn: number): string {
     parts.push(texts.placed(name, last.letter, position));
     const words = newWords(frame.words[seat] ?? [], before.words[seat] ?? []);
     if (words.length > 0) parts.push(texts.found(words.map((found) => `${found.word} +${found.points}`)));
+    const missed = bestPlaces(frames, turn, seat);
+    if (missed?.hint === 'missed') parts.push(texts.missed(last.letter, missed.points, missed.cells[0] ?? 0, missed.cells.length));
   });
   if (frame.result) parts.push(texts.result(names, frame.points.map((points) => points ?? 0)));
   return parts.join(' ');

@@ -1,6 +1,7 @@
 // __TITLE__: frame format and description of a move.
 
 import type { FrameIndex } from '../../film';
+import { letter, seatColour } from '../../palette';
 import Board from './Board.svelte';
 import type { GameView } from '../types';
 import { texts } from './texts';
@@ -26,9 +27,11 @@ function describe(frames: FrameIndex, turn: number): string {
 
 const view: GameView = {
   Board,
+  // Height of the board as a multiple of its width.
+  tall: 0.4,
   speed: 1,
   ranked: false,
-  badge: (_first, seat) => ({ letter: seat === 0 ? 'A' : 'B', colour: seat }),
+  badge: (_first, seat, colours) => ({ letter: letter(seat), colour: seatColour(seat, colours) }),
   describe,
 };
 

@@ -1,4 +1,4 @@
-// What surrounds a viewer: the theme, the room that the window leaves for it, full screen, and the reader's choices.
+// The area of the page that a viewer takes: the theme, the room that the window leaves for it, full screen, and the reader's choices.
 
 import { remember, remembered } from './remember';
 
@@ -11,7 +11,7 @@ const MIN_ROOM = 384;
 /** How a viewer gets its height: from the window, or from the element that it fills. */
 export type Fit = 'window' | 'box';
 
-export class Stage {
+export class BoardArea {
   readonly root: HTMLElement;
   readonly fit: Fit;
   dark = $state(false);
