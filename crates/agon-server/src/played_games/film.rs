@@ -42,6 +42,7 @@ pub fn render(film: PlayedFilm, bytes: &[u8], name: &str) -> ApiResult<EncodedJs
         colours: seats.map(|seat| u32::from(seat.0)).collect(),
         bot_output,
         hide_seed: false,
+        wins: Vec::new(),
     };
     // A game that was played with files which the competition has replaced since then cannot be shown any more.
     let shown = any_game.film(record, &film.assets).map_err(|error| {

@@ -10,7 +10,7 @@ use agon_site_db::CompetitionState;
 use crate::error::{ApiError, ApiResult};
 use crate::read_model::VisibleCompetition;
 use crate::read_model::overview::{EntrantOwner, Overview};
-use crate::read_model::standings::PhaseStandings;
+use crate::read_model::standings::{PhaseStandings, Placed};
 use crate::state::AppState;
 
 /// What a state means for a visitor.
@@ -61,13 +61,14 @@ fn top_rows(standings: &PhaseStandings, overview: &Overview) -> Vec<CardRow> {
         return Vec::new();
     };
     let value_column = value_column(table);
-    let ranks = standings.leaders(MAX_ROWS);
-    let row = |(entrant, rank): &(u32, u64)| {
-        let own = table.rows.iter().find(|row| row.entrant.is_some_and(|number| number.0 == *entrant))?;
+    let ranks = standings.leaders(MAX_ROWS, |_| None);
+    let row = |placed: &Placed| {
+        let entrant = placed.entrant;
+        let own = table.rows.iter().find(|row| row.entrant.is_some_and(|number| number.0 == entrant))?;
         Some(CardRow {
-            rank: rank.to_string(),
-            name: overview.entrant_owner(*entrant)?.body.name.clone(),
-            color: u16::try_from(*entrant).unwrap_or_default(),
+            rank: placed.rank.to_string(),
+            name: overview.entrant_owner(entrant)?.body.name.clone(),
+            color: u16::try_from(entrant).unwrap_or_default(),
             value: value_column.map_or_else(String::new, |column| value_text(own, column)),
         })
     };
