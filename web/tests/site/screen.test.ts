@@ -12,8 +12,8 @@ const HD = { width: 1920, height: 1080 };
 /** Smallest type for names that can be read from ten metres on a large screen. */
 const MIN_NAME_PX = 32;
 
-/** It lasts for hours. */
-const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]';
+/** It lasts for hours. Its matches are short, so that a paused competition soon leaves the cores to the next one. */
+const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 900\nparts = [{ games = 1, seconds = 1 }]';
 
 let server: SiteServer;
 let browser: Browser;
@@ -23,8 +23,6 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   [server, browser] = await Promise.all([SiteServer.start(['--jobs', '6']), launch()]);
   organiser = await server.signUpOrganiser();
-  await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
-  await organiser.act('long', 'start');
 });
 afterAll(async () => {
   await browser?.close();
@@ -67,7 +65,7 @@ const board = (page: Page): Promise<string | null> => page.locator('.board-scene
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
   test('goes from the waiting room to the games, with result, standings and next matches, and to a pause', async () => {
-    await create('cup', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+    await create('cup', 'connect-five', LONG_PHASE, ['random'], 60, ['Thinker', 'Dreamer', 'Sleeper']);
     const start = new Date(Date.now() + 3_600_000).toISOString();
     const { page, context, problems } = await openScreen('cup', `?rotate=5&start=${start}`);
     await page.getByText('Submissions are open').waitFor();
@@ -98,6 +96,48 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
     await page.locator('.podium .place-1 .name').waitFor();
     expect(problems).toEqual([]);
     await context.close();
+  });
+
+  test('shows who plays while games are hidden, but no board', async () => {
+    await create('secret', 'hide-and-seek', '[settings]\nsteps = 60\n[[phase]]\nformat = "cross"\nboards = 20', ['running-hider'], 30, ['Thinker'], 'seeker');
+    const { page, context, problems } = await openScreen('secret');
+    await organiser.act('secret', 'start');
+    await page.getByText('Games are hidden').waitFor();
+    await page.getByText(/^Thinker – running-hider$/).first().waitFor();
+    expect(await page.locator('.replay').count()).toBe(0);
+    expect(await openStreams(page)).toEqual(['/api/v1/competitions/secret/events']);
+    expect(problems).toEqual([]);
+    await organiser.act('secret', 'pause');
+    await context.close();
+  });
+
+  test('shows the bracket with its rounds to come, and can be reached from the competition', async () => {
+    await create('ties', 'connect-five', '[[phase]]\nname = "Cup"\nformat = "knockout"\nseeding = "file"\nparts = [{ games = 5, seconds = 1 }]', ['random', 'stacker', 'tactician'], 20);
+    await organiser.act('ties', 'start');
+    const { page, context, problems } = await open(browser, server, '/c/ties', { viewport: HD });
+    await page.getByRole('link', { name: 'Big screen' }).click();
+    await page.waitForURL('**/c/ties/screen');
+    await page.goto('/c/ties/screen?rotate=5&show=bracket');
+    await page.getByRole('heading', { name: /^Semi-finals/ }).waitFor();
+    await page.getByRole('heading', { name: /^Final/ }).waitFor();
+    expect(await page.locator('.tie').count()).toBe(3);
+    await organiser.waitForState('ties', 'over');
+    await expect.poll(() => page.locator('.tie .won').count()).toBe(3);
+    await page.mouse.move(200, 200);
+    await page.mouse.move(240, 240);
+    await page.getByRole('link', { name: 'Leave the big screen' }).click();
+    await page.waitForURL('**/c/ties');
+    // The page has its own colours again.
+    expect(await page.evaluate(() => document.documentElement.className)).toBe('');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
+  beforeAll(async () => {
+    await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+    await organiser.act('long', 'start');
   });
 
   test('changes boards with one viewer and one stream for the board, and keys hold and move it', async () => {
@@ -178,40 +218,6 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
     await page.locator('.board-scene .replay').waitFor();
     const moving = await page.evaluate(() => document.getAnimations().length);
     expect(moving).toBe(0);
-    await context.close();
-  });
-
-  test('shows who plays while games are hidden, but no board', async () => {
-    await create('secret', 'hide-and-seek', '[settings]\nsteps = 60\n[[phase]]\nformat = "cross"\nboards = 20', ['running-hider'], 30, ['Thinker'], 'seeker');
-    const { page, context, problems } = await openScreen('secret');
-    await organiser.act('secret', 'start');
-    await page.getByText('Games are hidden').waitFor();
-    await page.getByText(/^Thinker – running-hider$/).first().waitFor();
-    expect(await page.locator('.replay').count()).toBe(0);
-    expect(await openStreams(page)).toEqual(['/api/v1/competitions/secret/events']);
-    expect(problems).toEqual([]);
-    await context.close();
-  });
-
-  test('shows the bracket with its rounds to come, and can be reached from the competition', async () => {
-    await create('ties', 'connect-five', '[[phase]]\nname = "Cup"\nformat = "knockout"\nseeding = "file"\nparts = [{ games = 5, seconds = 1 }]', ['random', 'stacker', 'tactician'], 150);
-    await organiser.act('ties', 'start');
-    const { page, context, problems } = await open(browser, server, '/c/ties', { viewport: HD });
-    await page.getByRole('link', { name: 'Big screen' }).click();
-    await page.waitForURL('**/c/ties/screen');
-    await page.goto('/c/ties/screen?rotate=5&show=bracket');
-    await page.getByRole('heading', { name: /^Semi-finals/ }).waitFor();
-    await page.getByRole('heading', { name: /^Final/ }).waitFor();
-    expect(await page.locator('.tie').count()).toBe(3);
-    await organiser.waitForState('ties', 'over');
-    await expect.poll(() => page.locator('.tie .won').count()).toBe(3);
-    await page.mouse.move(200, 200);
-    await page.mouse.move(240, 240);
-    await page.getByRole('link', { name: 'Leave the big screen' }).click();
-    await page.waitForURL('**/c/ties');
-    // The page has its own colours again.
-    expect(await page.evaluate(() => document.documentElement.className)).toBe('');
-    expect(problems).toEqual([]);
     await context.close();
   });
 });
