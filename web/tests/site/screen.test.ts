@@ -6,14 +6,18 @@ import { seriousFindings } from '../axe';
 import { hasBrowser } from '../needs.mjs';
 import { slowBot } from './bots.mjs';
 import { launch, open, overflow, type Open } from './browser';
-import { SiteServer, type ApiUser } from './server.mjs';
+import { SiteServer, until, type ApiUser } from './server.mjs';
 
 const HD = { width: 1920, height: 1080 };
 /** Smallest type for names that can be read from ten metres on a large screen. */
 const MIN_NAME_PX = 32;
 
-/** It lasts for hours. Its matches are short, so that a paused competition soon leaves the cores to the next one. */
-const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 900\nparts = [{ games = 1, seconds = 1 }]';
+/** It lasts for hours, and its games stay on their boards for minutes. */
+const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]';
+/** It lasts for hours, too. Its matches are short, so that it soon leaves the cores to the next one when it is paused. */
+const SHORT_MATCHES = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 900\nparts = [{ games = 1, seconds = 1 }]';
+/** Matches of a round of four bots. */
+const BOARDS = 2;
 
 let server: SiteServer;
 let browser: Browser;
@@ -65,7 +69,7 @@ const board = (page: Page): Promise<string | null> => page.locator('.board-scene
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
   test('goes from the waiting room to the games, with result, standings and next matches, and to a pause', async () => {
-    await create('cup', 'connect-five', LONG_PHASE, ['random'], 60, ['Thinker', 'Dreamer', 'Sleeper']);
+    await create('cup', 'connect-five', SHORT_MATCHES, ['random'], 60, ['Thinker', 'Dreamer', 'Sleeper']);
     const start = new Date(Date.now() + 3_600_000).toISOString();
     const { page, context, problems } = await openScreen('cup', `?rotate=5&start=${start}`);
     await page.getByText('Submissions are open').waitFor();
@@ -138,6 +142,8 @@ describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
   beforeAll(async () => {
     await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
     await organiser.act('long', 'start');
+    // Its round is being played, so the boards do not change for a while.
+    await until(() => organiser.get('/competitions/long/boards'), (boards) => boards.items.length === BOARDS);
   });
 
   test('changes boards with one viewer and one stream for the board, and keys hold and move it', async () => {
@@ -149,14 +155,13 @@ describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
     await page.keyboard.press(' ');
     await page.getByText('Rotation paused').waitFor();
     const held = await board(page);
-    await page.keyboard.press('ArrowRight');
-    await expect.poll(() => board(page)).not.toBe(held);
     // A board is left out while it is between two games, so it may take several steps.
-    const stepBack = async (): Promise<string | null> => {
-      await page.keyboard.press('ArrowLeft');
+    const step = async (key: string): Promise<string | null> => {
+      await page.keyboard.press(key);
       return board(page);
     };
-    await expect.poll(stepBack).toBe(held);
+    await expect.poll(() => step('ArrowRight')).not.toBe(held);
+    await expect.poll(() => step('ArrowLeft')).toBe(held);
     for (let i = 0; i < 20; i += 1) await page.keyboard.press('ArrowRight');
     await page.locator('.board-scene .replay').waitFor();
     expect(await page.locator('.agon-replay').count()).toBe(1);
