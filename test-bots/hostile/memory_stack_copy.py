@@ -14,11 +14,12 @@ class Bot(Attacker):
         libc.mremap.restype = ctypes.c_void_p
         libc.mremap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
         libc.msync.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        # AT_EXECFN: the name of the program, at the end of the stack. The lowest page of the stack is not used: a page at its
-        # end may hold texts of the environment, without which the bot would crash.
+        # AT_EXECFN: the name of the program, at the end of the stack.
+        libc.getauxval.restype = ctypes.c_ulong
         page = libc.getauxval(31) & ~4095
-        while libc.msync(page - 4096, 4096, 1) == 0:
-            page -= 4096
+        # The last page of the stack holds texts that are no longer read.
+        while libc.msync(page + 4096, 4096, 1) == 0:
+            page += 4096
         address, size, step = page, 4096, 16 << 20
         for count in range(1, 49):
             address = libc.mremap(address, size, count * step, 1)

@@ -29,10 +29,11 @@ let server: SiteServer;
 let browser: Browser;
 let organiser: ApiUser;
 
-/** Checks all sizes. The viewer of a live game is replaced when the next game starts, so a check can fail for a moment. */
-async function fitsEverywhere(page: Page): Promise<void> {
+/** Opens the page at all sizes. The viewer of a live game is replaced when the next game starts, so a check can fail for a moment. */
+async function fitsEverywhere(page: Page, path: string): Promise<void> {
   for (const [width, height] of SIZES) {
     await page.setViewportSize({ width, height });
+    await page.goto(path);
     await vi.waitFor(
       async () => {
         await settled(page);
@@ -70,14 +71,10 @@ describe.skipIf(!hasBrowser)('the board fits the window', () => {
     }
 
     await organiser.act(game, 'start');
-    await page.goto(`/c/${game}/live`);
-    await page.waitForSelector('.replay');
-    await fitsEverywhere(page);
+    await fitsEverywhere(page, `/c/${game}/live`);
 
     const { items } = await until(() => organiser.get(`/competitions/${game}/phases/1/matches?limit=1`), (matches) => matches.items.length > 0);
-    await page.goto(`/c/${game}/p/1/m/${items[0].match}/g/1`);
-    await page.waitForSelector('.replay');
-    await fitsEverywhere(page);
+    await fitsEverywhere(page, `/c/${game}/p/1/m/${items[0].match}/g/1`);
     expect(await page.evaluate(() => scrollY), 'the replay needs no scrolling').toBe(0);
     expect(problems).toEqual([]);
     await organiser.act(game, 'pause');

@@ -6,14 +6,18 @@ import { seriousFindings } from '../axe';
 import { hasBrowser } from '../needs.mjs';
 import { slowBot } from './bots.mjs';
 import { launch, open, overflow, type Open } from './browser';
-import { SiteServer, type ApiUser } from './server.mjs';
+import { SiteServer, until, type ApiUser } from './server.mjs';
 
 const HD = { width: 1920, height: 1080 };
 /** Smallest type for names that can be read from ten metres on a large screen. */
 const MIN_NAME_PX = 32;
 
-/** It lasts for hours. */
+/** It lasts for hours, and its games stay on their boards for minutes. */
 const LONG_PHASE = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]';
+/** It lasts for hours, too. Its matches are short, so that it soon leaves the cores to the next one when it is paused. */
+const SHORT_MATCHES = '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 900\nparts = [{ games = 1, seconds = 1 }]';
+/** Matches of a round of four bots. */
+const BOARDS = 2;
 
 let server: SiteServer;
 let browser: Browser;
@@ -23,8 +27,6 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   [server, browser] = await Promise.all([SiteServer.start(['--jobs', '6']), launch()]);
   organiser = await server.signUpOrganiser();
-  await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
-  await organiser.act('long', 'start');
 });
 afterAll(async () => {
   await browser?.close();
@@ -67,7 +69,7 @@ const board = (page: Page): Promise<string | null> => page.locator('.board-scene
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
   test('goes from the waiting room to the games, with result, standings and next matches, and to a pause', async () => {
-    await create('cup', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+    await create('cup', 'connect-five', SHORT_MATCHES, ['random'], 60, ['Thinker', 'Dreamer', 'Sleeper']);
     const start = new Date(Date.now() + 3_600_000).toISOString();
     const { page, context, problems } = await openScreen('cup', `?rotate=5&start=${start}`);
     await page.getByText('Submissions are open').waitFor();
@@ -100,6 +102,50 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
     await context.close();
   });
 
+  test('shows who plays while games are hidden, but no board', async () => {
+    await create('secret', 'hide-and-seek', '[settings]\nsteps = 60\n[[phase]]\nformat = "cross"\nboards = 20', ['running-hider'], 30, ['Thinker'], 'seeker');
+    const { page, context, problems } = await openScreen('secret');
+    await organiser.act('secret', 'start');
+    await page.getByText('Games are hidden').waitFor();
+    await page.getByText(/^Thinker – running-hider$/).first().waitFor();
+    expect(await page.locator('.replay').count()).toBe(0);
+    expect(await openStreams(page)).toEqual(['/api/v1/competitions/secret/events']);
+    expect(problems).toEqual([]);
+    await organiser.act('secret', 'pause');
+    await context.close();
+  });
+
+  test('shows the bracket with its rounds to come, and can be reached from the competition', async () => {
+    await create('ties', 'connect-five', '[[phase]]\nname = "Cup"\nformat = "knockout"\nseeding = "file"\nparts = [{ games = 5, seconds = 1 }]', ['random', 'stacker', 'tactician'], 20);
+    await organiser.act('ties', 'start');
+    const { page, context, problems } = await open(browser, server, '/c/ties', { viewport: HD });
+    await page.getByRole('link', { name: 'Big screen' }).click();
+    await page.waitForURL('**/c/ties/screen');
+    await page.goto('/c/ties/screen?rotate=5&show=bracket');
+    await page.getByRole('heading', { name: /^Semi-finals/ }).waitFor();
+    await page.getByRole('heading', { name: /^Final/ }).waitFor();
+    expect(await page.locator('.tie').count()).toBe(3);
+    await organiser.waitForState('ties', 'over');
+    await expect.poll(() => page.locator('.tie .won').count()).toBe(3);
+    await page.mouse.move(200, 200);
+    await page.mouse.move(240, 240);
+    await page.getByRole('link', { name: 'Leave the big screen' }).click();
+    await page.waitForURL('**/c/ties');
+    // The page has its own colours again.
+    expect(await page.evaluate(() => document.documentElement.className)).toBe('');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
+  beforeAll(async () => {
+    await create('long', 'connect-five', LONG_PHASE, ['random'], 300, ['Thinker', 'Dreamer', 'Sleeper']);
+    await organiser.act('long', 'start');
+    // Its round is being played, so the boards do not change for a while.
+    await until(() => organiser.get('/competitions/long/boards'), (boards) => boards.items.length === BOARDS);
+  });
+
   test('changes boards with one viewer and one stream for the board, and keys hold and move it', async () => {
     const { page, context, problems } = await openScreen('long', '?rotate=5&show=board,standings,next');
     await page.locator('.board-scene .replay').waitFor();
@@ -109,14 +155,13 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
     await page.keyboard.press(' ');
     await page.getByText('Rotation paused').waitFor();
     const held = await board(page);
-    await page.keyboard.press('ArrowRight');
-    await expect.poll(() => board(page)).not.toBe(held);
     // A board is left out while it is between two games, so it may take several steps.
-    const stepBack = async (): Promise<string | null> => {
-      await page.keyboard.press('ArrowLeft');
+    const step = async (key: string): Promise<string | null> => {
+      await page.keyboard.press(key);
       return board(page);
     };
-    await expect.poll(stepBack).toBe(held);
+    await expect.poll(() => step('ArrowRight')).not.toBe(held);
+    await expect.poll(() => step('ArrowLeft')).toBe(held);
     for (let i = 0; i < 20; i += 1) await page.keyboard.press('ArrowRight');
     await page.locator('.board-scene .replay').waitFor();
     expect(await page.locator('.agon-replay').count()).toBe(1);
@@ -178,40 +223,6 @@ describe.skipIf(!hasBrowser)('the big screen', () => {
     await page.locator('.board-scene .replay').waitFor();
     const moving = await page.evaluate(() => document.getAnimations().length);
     expect(moving).toBe(0);
-    await context.close();
-  });
-
-  test('shows who plays while games are hidden, but no board', async () => {
-    await create('secret', 'hide-and-seek', '[settings]\nsteps = 60\n[[phase]]\nformat = "cross"\nboards = 20', ['running-hider'], 30, ['Thinker'], 'seeker');
-    const { page, context, problems } = await openScreen('secret');
-    await organiser.act('secret', 'start');
-    await page.getByText('Games are hidden').waitFor();
-    await page.getByText(/^Thinker – running-hider$/).first().waitFor();
-    expect(await page.locator('.replay').count()).toBe(0);
-    expect(await openStreams(page)).toEqual(['/api/v1/competitions/secret/events']);
-    expect(problems).toEqual([]);
-    await context.close();
-  });
-
-  test('shows the bracket with its rounds to come, and can be reached from the competition', async () => {
-    await create('ties', 'connect-five', '[[phase]]\nname = "Cup"\nformat = "knockout"\nseeding = "file"\nparts = [{ games = 5, seconds = 1 }]', ['random', 'stacker', 'tactician'], 150);
-    await organiser.act('ties', 'start');
-    const { page, context, problems } = await open(browser, server, '/c/ties', { viewport: HD });
-    await page.getByRole('link', { name: 'Big screen' }).click();
-    await page.waitForURL('**/c/ties/screen');
-    await page.goto('/c/ties/screen?rotate=5&show=bracket');
-    await page.getByRole('heading', { name: /^Semi-finals/ }).waitFor();
-    await page.getByRole('heading', { name: /^Final/ }).waitFor();
-    expect(await page.locator('.tie').count()).toBe(3);
-    await organiser.waitForState('ties', 'over');
-    await expect.poll(() => page.locator('.tie .won').count()).toBe(3);
-    await page.mouse.move(200, 200);
-    await page.mouse.move(240, 240);
-    await page.getByRole('link', { name: 'Leave the big screen' }).click();
-    await page.waitForURL('**/c/ties');
-    // The page has its own colours again.
-    expect(await page.evaluate(() => document.documentElement.className)).toBe('');
-    expect(problems).toEqual([]);
     await context.close();
   });
 });

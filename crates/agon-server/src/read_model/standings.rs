@@ -467,12 +467,11 @@ fn column_kind(table: &standings::StandingsTable, at: usize) -> (ColumnKind, usi
     let cells = table.rows.iter().filter_map(|row| row.cells.get(at));
     let known = cells.filter_map(|cell| match cell {
         standings::TableCell::Empty => None,
-        standings::TableCell::Text(_) => Some((ColumnKind::Text, 0, "")),
+        standings::TableCell::Text(_) | standings::TableCell::Faults(_) => Some((ColumnKind::Text, 0, "")),
         standings::TableCell::Int(_) => Some((ColumnKind::Number, 0, "")),
         standings::TableCell::Real(_, decimals, unit) => Some((ColumnKind::Number, *decimals, *unit)),
         standings::TableCell::Interval(_, _, decimals) => Some((ColumnKind::Interval, *decimals, "")),
         standings::TableCell::Time(_) => Some((ColumnKind::Time, 1, "")),
-        standings::TableCell::Faults(_) => Some((ColumnKind::Text, 0, "")),
     });
     let right = table.columns.get(at).is_some_and(|column| column.right_aligned);
     known.into_iter().next().unwrap_or((if right { ColumnKind::Number } else { ColumnKind::Text }, 0, ""))
