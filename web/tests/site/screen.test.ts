@@ -65,7 +65,8 @@ const openStreams = (page: Page): Promise<string[]> =>
       .sort(),
   );
 const scene = (page: Page): Promise<string | undefined> => page.locator('.screen').evaluate((screen: HTMLElement) => screen.dataset.scene);
-const board = (page: Page): Promise<string | null> => page.locator('.board-scene').getAttribute('data-board');
+/** Number of the board that is shown; null while another scene is shown. */
+const board = (page: Page): Promise<string | null> => page.evaluate(() => document.querySelector('.board-scene')?.getAttribute('data-board') ?? null);
 
 describe.skipIf(!hasBrowser)('the big screen', () => {
   test('goes from the waiting room to the games, with result, standings and next matches, and to a pause', async () => {
@@ -150,19 +151,27 @@ describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
     const { page, context, problems } = await openScreen('long', '?rotate=5&show=board,standings,next');
     await page.locator('.board-scene .replay').waitFor();
     // Boards are shown in turn.
-    const seen = new Set<string | null>();
-    await expect.poll(async () => seen.add(await board(page)).size).toBeGreaterThan(1);
+    const seen = new Set<string>();
+    const boardsSeen = async (): Promise<number> => {
+      const now = await board(page);
+      if (now !== null) seen.add(now);
+      return seen.size;
+    };
+    await expect.poll(boardsSeen).toBeGreaterThan(1);
     await page.keyboard.press(' ');
     await page.getByText('Rotation paused').waitFor();
-    const held = await board(page);
-    // A board is left out while it is between two games, so it may take several steps.
+    // The rotation may have been stopped at another scene.
     const step = async (key: string): Promise<string | null> => {
       await page.keyboard.press(key);
       return board(page);
     };
+    await expect.poll(async () => (await board(page)) ?? step('ArrowRight')).not.toBeNull();
+    const held = await board(page);
+    // A board is left out while it is between two games, so it may take several steps.
     await expect.poll(() => step('ArrowRight')).not.toBe(held);
     await expect.poll(() => step('ArrowLeft')).toBe(held);
     for (let i = 0; i < 20; i += 1) await page.keyboard.press('ArrowRight');
+    await expect.poll(async () => (await board(page)) ?? step('ArrowRight')).not.toBeNull();
     await page.locator('.board-scene .replay').waitFor();
     expect(await page.locator('.agon-replay').count()).toBe(1);
     await expect.poll(() => openStreams(page)).toEqual([`/api/v1/competitions/long/boards/${await board(page)}/watch`, '/api/v1/competitions/long/events']);
@@ -212,6 +221,7 @@ describe.skipIf(!hasBrowser)('the big screen of a long competition', () => {
       await page.mouse.move(200, 200);
       await page.mouse.move(240, 240);
       await page.locator('.controls.visible').waitFor();
+      await page.locator('.controls.visible').evaluate((controls) => Promise.all(controls.getAnimations({ subtree: true }).map((fade) => fade.finished)));
       for (const finding of await seriousFindings(page)) wrong.push(`${viewport.width}: ${finding}`);
     }
     expect(wrong).toEqual([]);
