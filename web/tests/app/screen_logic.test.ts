@@ -199,7 +199,7 @@ describe('standings', () => {
     ]);
   });
 
-  test('movement is that of the last change, and a new phase starts anew', () => {
+  test('movement is that of the last change, and a new phase starts without any', () => {
     const movement = new Movement();
     const moved = () => Object.fromEntries(movement.of('league'));
     movement.update(1, [table([1, 2, 3])]);

@@ -86,7 +86,7 @@ export class Movement {
   #orders = new Map<string, Map<number, number>>();
   #moved = new Map<string, Map<number, number>>();
 
-  /** Takes the tables of a phase. Another phase starts anew. */
+  /** Takes the tables of a phase. Another phase starts without any movement. */
   update(phase: number, tables: StandingsTable[]): void {
     if (phase !== this.#phase) {
       this.#phase = phase;
